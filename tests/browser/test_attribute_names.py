@@ -113,13 +113,13 @@ def test_inputs_and_paths_are_found(opened: Opener):
     assert page.evaluate(FOUND, "projection.weight") == ["reordered", "arg0_1"]
 
 
-def test_a_module_that_torchscript_hands_in_is_no_result(opened: Opener):
+def test_module_input_of_torchscript_is_not_listed_as_result(opened: Opener):
     page = opened("torchscript", "step=8")
     assert "%x" in page.evaluate(FOUND, "x")
     assert not [found for found in page.evaluate(FOUND, "self") if found.startswith("%")]
 
 
-def test_what_is_found_is_in_sight_where_another_pass_has_the_box_it_belongs_to(opened: Opener):
+def test_match_inside_a_box_of_another_pass_is_scrolled_into_sight(opened: Opener):
     page = opened("one", "step=1")
     page.evaluate("viewer.panels.get('graph').view.camera.jump({ x: 0, y: 0, zoom: 1 })")
     page.get_by_role("searchbox", name="Search nodes").fill("_frozen_arg1_1")

@@ -69,7 +69,7 @@ def opened(page: Page, pages: Callable[[str], Path]) -> Opener:
     return lambda kind, fragment: open_at(page, pages(kind), fragment)
 
 
-def test_what_differs_is_said_first_and_leads_to_the_passes(opened: Opener):
+def test_differences_come_first_and_link_to_the_passes(opened: Opener):
     page = opened("two", "tab=findings")
     panel = page.get_by_role("region", name="Findings of both traces")
     expect(panel).to_contain_text("They differ in: What made it faster, Checks of the frozen module.")

@@ -317,7 +317,7 @@ def test_a_failed_freeze_says_which_pass_and_why(opened: Opener) -> None:
     expect(page.get_by_role("alert")).to_contain_text("The freeze failed", timeout=SLOW_MS)
 
 
-def test_a_wrong_input_is_told_at_its_row(opened: Opener) -> None:
+def test_wrong_input_is_marked_at_its_row(opened: Opener) -> None:
     page = opened()
     form(page, "halves.pt")
     page.get_by_role("textbox", name="Shape").fill("1xtwo")

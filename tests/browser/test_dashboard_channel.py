@@ -153,7 +153,7 @@ def test_a_recording_is_followed_from_every_tab(
     listener.wait_for_function("(id) => !channel.jobs.some((job) => job.id === id)", arg=job)
 
 
-def test_a_recording_is_cancelled_while_another_goes_on(listener: Page, server: RunningServer) -> None:
+def test_cancelling_one_recording_leaves_the_other_running(listener: Page, server: RunningServer) -> None:
     slow = {"model": "example:resnet50", "measure": {"seconds": 900}}  # longer than this waits for its end
     first, second = _recording(listener, **slow), _recording(listener, **slow)
     assert "still runs" in _refused(listener, type="dismiss", job=first)
@@ -207,7 +207,7 @@ def test_traces_are_opened_listed_and_forgotten(listener: Page, tmp_path: Path) 
     listener.wait_for_function("(path) => channel.library.recent.every((entry) => entry.path !== path)", arg=str(path))
 
 
-def test_a_lost_connection_is_told(page: Page, problems: list[str], tmp_path: Path) -> None:
+def test_lost_connection_shows_a_message(page: Page, problems: list[str], tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
         _opened(page, server.link)
         code, told = server.ended()

@@ -109,7 +109,7 @@ def test_a_crash_inside_torch(served: Served, data: Path) -> None:
     )
 
 
-def test_a_hang_ends_at_the_limit_and_another_recording_goes_on(served: Served, data: Path, tmp_path: Path) -> None:
+def test_hanging_recording_ends_at_its_limit_and_another_continues(served: Served, data: Path, tmp_path: Path) -> None:
     page = served(f"{MODELS}:inside_hang", "--no-measure", "--limit", "900", "--jobs", "2")
     expect(page.get_by_text("freezing: ConstantPropagation")).to_be_visible(timeout=SLOW_MS)
     hanging = page.url
@@ -166,7 +166,7 @@ def test_the_server_answers_while_torch_works(served: Served, data: Path) -> Non
     assert (trace.failure.type, trace.failure.stage) == ("KeyboardInterrupt", "measure")
 
 
-def test_a_trace_recorded_from_the_page_tells_its_command_and_no_token(served: Served, data: Path) -> None:
+def test_trace_recorded_from_the_page_contains_its_command_but_no_token(served: Served, data: Path) -> None:
     page = served()
     page.get_by_role("link", name="Options for counter").click()
     switch_measuring_off(page)

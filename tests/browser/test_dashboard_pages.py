@@ -148,7 +148,7 @@ def set_jobs(page: Page, *changes: dict[str, Any], steps: int = 0) -> None:
 # --- the first page
 
 
-def test_home_tells_what_there_is(opened: Opener) -> None:
+def test_home_lists_examples_and_traces(opened: Opener) -> None:
     page = opened()
     expect(page.get_by_role("heading", level=1)).to_have_text("See what freezing does to your model")
     expect(page.get_by_role("list").get_by_role("heading", level=3)).to_have_text(["counter", "no_fold"])
@@ -206,7 +206,7 @@ def test_one_click_records_an_example(opened: Opener) -> None:
     expect(page.locator("h1")).to_have_text("Starting the recording …")
 
 
-def test_a_refused_recording_is_told(opened: Opener) -> None:
+def test_refused_recording_shows_the_reason(opened: Opener) -> None:
     page = opened()
     answer(page, "record", "() => { throw new Error('There is no torch here.'); }")
     page.get_by_role("button", name="Record counter").click()
@@ -315,7 +315,7 @@ def test_keys_and_their_sheet(opened: Opener) -> None:
     expect(page.get_by_role("dialog", name="Open a file")).to_be_visible()
 
 
-def test_a_lost_connection_is_told(opened: Opener) -> None:
+def test_lost_connection_shows_a_message(opened: Opener) -> None:
     page = opened()
     page.evaluate("disconnect('lost')")
     expect(page.get_by_role("alert")).to_contain_text("The connection to freezer-ui is lost")
@@ -443,7 +443,7 @@ def test_the_title_of_a_stage_cuts_no_step_in_two(opened: Opener, height: int) -
         assert shown.evaluate(LAST_IS_SHOWN)
 
 
-def test_a_recording_that_ends_elsewhere_is_told_and_takes_nobody_along(opened: Opener) -> None:
+def test_recording_that_ends_elsewhere_is_announced_without_navigation(opened: Opener) -> None:
     page = opened()
     set_jobs(page, {})
     expect(page.get_by_title("Recording goes on")).to_be_visible()
@@ -495,7 +495,7 @@ def test_a_recording_that_waits_says_its_place_and_when_it_starts(opened: Opener
     expect(page.get_by_text("waited 45 s, 2 s")).to_be_visible()
 
 
-def test_the_badge_tells_what_runs_and_how_many_wait(opened: Opener) -> None:
+def test_badge_shows_the_running_recording_and_the_number_waiting(opened: Opener) -> None:
     page = opened()
     waiting = {"state": "waiting", "place": 1}
     set_jobs(page, {"id": "3", **waiting, "place": 2}, {"id": "2", **waiting}, {"done": 3, "total": 12})
@@ -529,7 +529,7 @@ def test_a_bad_end(opened: Opener, state: str, words: str) -> None:
     expect(page.get_by_role("combobox", name="File or example")).to_have_value("example:counter")
 
 
-def test_one_step_is_told_as_one(opened: Opener) -> None:
+def test_one_step_is_written_in_the_singular(opened: Opener) -> None:
     page = opened("?job=1")
     set_jobs(page, {"state": "failed", "error": "torch says no", "log": [], "trace": TRACE}, steps=1)
     expect(page.get_by_role("alert")).to_contain_text("1 step until then is kept.")
@@ -631,7 +631,7 @@ def test_the_form_offers_inductor_with_its_own_options(opened: Opener) -> None:
     }
 
 
-def test_a_file_that_a_backend_cannot_take_is_told_at_once(opened: Opener) -> None:
+def test_file_that_the_backend_cannot_read_is_refused_at_once(opened: Opener) -> None:
     page = opened("?record=/models/net.pt")
     field = page.get_by_role("combobox", name="File or example")
     expect(page.get_by_role("tree")).to_be_visible()
@@ -696,7 +696,7 @@ def test_input_rows_keep_every_form(opened: Opener, text: str) -> None:
     assert page.evaluate("(text) => FreezerDashboard.inputText(FreezerDashboard.inputRow(text))", text) == text
 
 
-def test_wrong_inputs_are_told_at_their_field_and_not_sent(opened: Opener) -> None:
+def test_wrong_inputs_are_marked_at_their_field_and_not_sent(opened: Opener) -> None:
     page = opened("?record=/models/a.pt")
     answer(page, "parse_input", "({ text }) => { throw new Error(`${text} is not a shape`); }")
     page.get_by_role("button", name="Add an input").click()
@@ -1021,7 +1021,7 @@ def test_every_page_of_the_dashboard(opened: Opener, page: Page, problems: list[
     assert wrong == [], "\n".join(wrong)
 
 
-def test_a_model_that_cannot_be_scripted_is_told_as_that_with_the_way_out(opened: Opener, page: Page) -> None:
+def test_unscriptable_model_shows_the_cause_and_the_remedy(opened: Opener, page: Page) -> None:
     opened("?job=1")
     set_jobs(page, FAILED | {"model": "/models/net.pt"})
     end = page.get_by_role("alert")

@@ -140,7 +140,7 @@ def random_trace(seed: int, count: int = 120) -> Trace:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_paints_both_panes(graph: Harness, theme: str) -> None:
+def test_both_panes_are_painted(graph: Harness, theme: str) -> None:
     graph.open(synthetic_trace(400, 4), f'{{theme: "{theme}"}}')
     graph.show(1)
     assert graph.colours(0, 60, 640, 580) > 20
@@ -258,7 +258,7 @@ def test_places_of_the_other_side_are_only_hinted_at_where_there_is_much_to_comp
     assert "stroke-dasharray" not in graph.run("return view.toSVG()")
 
 
-def test_what_nothing_reads_stands_in_its_module(graph: Harness) -> None:
+def test_unread_node_is_drawn_in_its_module(graph: Harness) -> None:
     check = Node("check", "aten::warn", (), (), module="second.inner")
     first, second = chain(("first", "first.inner"), ("second", "second.inner"))
     graph.open(trace_of(snapshot_of(check, first, replace(second, inputs=("first",)))))
@@ -386,7 +386,7 @@ def test_a_node_that_a_pass_made_stands_with_its_neighbours(graph: Harness) -> N
     assert groups == {"": ["%x", "m", "between", "d", "%return"], "m": ["m.n", "c"], "m.n": ["a", "made", "b"]}
 
 
-def test_what_replaces_a_module_stands_in_the_same_box(graph: Harness) -> None:
+def test_replacement_of_a_module_is_drawn_in_the_same_box(graph: Harness) -> None:
     modules = [("1", "first"), ("2", "first"), ("3", "second"), ("4", "second")]
     old, new = ([(f"{side}{name}", module) for name, module in modules] for side in ("old", "new"))
     graph.open(trace_of(snapshot_of(*chain(*old)), snapshot_of(*chain(*new))))
@@ -415,7 +415,7 @@ def test_constants_stay_chips_where_passes_reorder_them(graph: Harness) -> None:
     assert set(graph.positions()) == {"%x", "conv", "%return"}
 
 
-def test_constants_are_chips_until_asked_for(graph: Harness) -> None:
+def test_constants_are_chips_until_they_are_switched_on(graph: Harness) -> None:
     graph.open(small_trace())
     graph.show(8)
     graph.run("await view.groups.expandAll(); view.fit()")
@@ -441,7 +441,7 @@ def test_search_finds_by_every_text(graph: Harness) -> None:
     assert graph.run("return view.state().selection") == "noise"
 
 
-def test_a_click_selects_and_tells_both_versions(graph: Harness) -> None:
+def test_click_selects_a_node_and_shows_both_versions(graph: Harness) -> None:
     graph.open(small_trace())
     graph.show(8)
     graph.run("window.chosen = []; view.on('select', (detail) => chosen.push(detail))")
@@ -670,7 +670,7 @@ def test_png_export_is_a_png(graph: Harness) -> None:
     assert bytes(head) == b"\x89PNG\r\n\x1a\n"
 
 
-def test_it_follows_its_container_and_goes_without_a_trace(graph: Harness) -> None:
+def test_view_resizes_with_its_container_and_can_be_removed(graph: Harness) -> None:
     graph.open(small_trace())
     graph.show(8)
     graph.run("document.getElementById('graph').style.width = '500px'")
@@ -679,7 +679,7 @@ def test_it_follows_its_container_and_goes_without_a_trace(graph: Harness) -> No
     assert graph.run("return document.getElementById('graph').childElementCount") == 0
 
 
-def test_it_is_a_module_as_well(graph: Harness) -> None:
+def test_view_can_be_imported_as_a_module(graph: Harness) -> None:
     graph.open(small_trace())
     made = graph.page.evaluate(
         """async (text) => {

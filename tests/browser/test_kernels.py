@@ -145,7 +145,7 @@ def test_findings_lead_to_passes_and_checks_open_from_the_keyboard(opened):
     assert inside
 
 
-def test_what_was_not_measured_says_how_to_get_it_and_nothing_empty_is_shown(opened):
+def test_unmeasured_parts_name_the_remedy_and_show_no_empty_table(opened):
     page = opened("tab=findings", "bare")
     panel = page.get_by_role("region", name="Findings")
     assert panel.locator("h3").all_text_contents() == ["Not recorded"]

@@ -85,7 +85,7 @@ def press(page: Page, *keys: str) -> int:
     return state(page)["step"]
 
 
-def test_it_opens_at_the_first_pass_that_changed_something(opened):
+def test_report_opens_at_the_first_pass_that_changed_something(opened):
     page = opened()
     assert page.title() == "Net « naïve » <b> – freeze report"
     expect(page.locator(".fv-summary h2")).to_have_text("Inline")
@@ -139,7 +139,7 @@ def test_one_click_from_an_attribute_to_the_write_that_blocks_it(opened):
     assert state(page)["tab"] == "attributes"
 
 
-def test_an_attribute_shows_what_its_verdict_stands_on(opened):
+def test_attribute_shows_the_evidence_of_its_verdict(opened):
     page = opened(fragment="tab=attributes")
     page.locator("[data-path='count']").click()
     details = page.get_by_role("complementary", name="Details")
@@ -167,7 +167,7 @@ def test_attributes_are_filtered_and_sorted(opened):
     assert page.locator("[data-path]").evaluate_all(paths)[:3] == ["block.conv.weight", "block.bn.weight", "count"]
 
 
-def test_submodules_and_flags_are_left_out_until_asked_for(page, tmp_path):
+def test_submodules_and_flags_are_hidden_until_they_are_switched_on(page, tmp_path):
     def fate(path, kind, fate):
         return fe.AttributeFate(path, kind, "bool", None, None, 0, fate)
 
@@ -203,7 +203,7 @@ def test_forward_comes_first_whatever_torch_froze_first(page, tmp_path):
     assert page.evaluate("viewer.model.step(viewer.state().step).method") == "forward"
 
 
-def test_notices_are_told_in_the_header_and_at_their_pass(opened):
+def test_notices_appear_in_the_header_and_at_their_pass(opened):
     page = opened()
     page.get_by_role("button", name="notice").click()
     assert state(page)["tab"] == "environment"
@@ -241,7 +241,7 @@ def test_the_text_of_every_step_is_what_the_trace_prints(opened):
         assert page.evaluate(script) == list(graph_lines(step.graph))
 
 
-def test_the_ir_diff_tells_what_changed(opened):
+def test_ir_diff_shows_the_changed_lines(opened):
     page = opened(fragment="tab=ir&step=8")
     lines = page.locator("#fv1-pane-ir .fv-code-line")
     removed, added = (page.locator(f"#fv1-pane-ir .fv-line-{kind}") for kind in ("removed", "added"))
@@ -303,7 +303,7 @@ def test_a_link_to_an_unknown_node_says_so(opened):
     expect(page.locator(".fv-toast")).to_contain_text("no-such-node")
 
 
-def test_a_node_tells_its_history_and_its_neighbours(opened):
+def test_node_panel_shows_history_and_neighbours(opened):
     page = opened(fragment="step=8&node=y")
     details = page.get_by_role("complementary", name="Details")
     expect(details.locator("ol.fv-list li")).to_have_text(
@@ -487,7 +487,7 @@ def test_a_script_that_slipped_in_would_not_run(opened, problems):
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_what_could_not_be_measured_is_told_above_all(page: Page, tmp_path: Path, width: int) -> None:
+def test_failed_measurement_is_shown_above_all_tabs(page: Page, tmp_path: Path, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     trace = small_trace()
     steps = tuple(replace(step, latency=(), numerics=()) for step in trace.steps)

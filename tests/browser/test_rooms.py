@@ -88,7 +88,7 @@ def test_a_wide_pass_list_has_names_in_full_under_heads_that_stand_over_their_co
 
 
 @pytest.mark.parametrize("width", [700, 1024, 1280])
-def test_paths_that_differ_at_their_end_are_told_apart(opened: Opener, width: int):
+def test_paths_that_differ_at_their_end_stay_distinguishable(opened: Opener, width: int):
     page = opened("long", "tab=attributes", width)
     cells = page.locator(".fv-attributes .fv-clip-start").filter(has_text=LONG)
     expect(cells).to_have_text([f"{LONG}biases", f"{LONG}weight"])
@@ -122,7 +122,7 @@ def test_the_chosen_box_is_still_in_sight_when_the_details_take_their_room(opene
     assert 0 <= chosen["left"] < chosen["right"] <= chosen["width"]
 
 
-def test_code_has_all_the_room_where_there_is_no_source(opened: Opener):
+def test_code_takes_the_full_width_without_source(opened: Opener):
     page = opened("long", "tab=code&step=8")
     expect(page.get_by_role("region", name="Code of the pass")).to_be_visible()
     expect(page.get_by_role("heading", name="Source")).to_be_hidden()

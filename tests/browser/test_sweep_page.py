@@ -73,7 +73,7 @@ def test_a_thousand_rows_are_sorted_filtered_and_grouped(page: Page, pages: Path
     assert page.evaluate("window.__pwned") is None
 
 
-def test_what_became_worse_comes_first(page: Page, pages: Path) -> None:
+def test_regressions_come_first(page: Page, pages: Path) -> None:
     page.goto((pages / "diff.html").as_uri())
     expect(page.get_by_role("heading", level=1)).to_have_text(f"old → new {ATTACK}")
     gone = page.locator("details", has_text="Only in old:")

@@ -156,7 +156,7 @@ def test_every_tab_says_what_would_have_shown_where_nothing_is_claimed(mounted):
     assert seen > 9
 
 
-def test_a_marked_text_is_no_click_on_its_line(mounted):
+def test_selecting_text_does_not_click_its_line(mounted):
     page = mounted(options="{state: {tab: 'ir', step: 8}}")
     line = page.locator(".fv-line-added").first.bounding_box()
     page.mouse.move(line["x"] + 120, line["y"] + 10)
@@ -205,7 +205,7 @@ def test_actions_are_buttons_where_there_is_room_and_a_menu_elsewhere(mounted, p
     problems.clear()
 
 
-def test_the_theme_can_be_given_and_its_switch_is_told(mounted):
+def test_theme_can_be_given_and_its_switch_emits_an_event(mounted):
     page = mounted(options="{theme: 'dark'}")
     assert page.evaluate("viewer.theme()") == "dark"
     page.evaluate("globalThis.heard = []; viewer.on('theme', (theme) => heard.push(theme)); null")
@@ -334,7 +334,7 @@ def test_a_pair_has_the_verdict_that_the_trace_has(mounted, against, step, words
         expect(facts).to_contain_text(words)
 
 
-def test_no_difference_is_told_that_the_statistics_do_not(mounted):
+def test_no_difference_is_claimed_beyond_the_statistics(mounted):
     page = mounted(synthetic_trace(200, 6))
     measured = page.evaluate("viewer.model.steps.filter((step) => step.latency.length).map((step) => step.index)")
     page.evaluate(f"viewer.navigate({{against: {measured[1]}, step: {measured[-1]}}})")
@@ -533,7 +533,7 @@ def test_charts_that_a_page_leaves_out_are_said_to_be_elsewhere(page, tmp_path):
     expect(page.get_by_text("The HTML report (freezer-ui report, or viewer.report.write_report)")).to_be_visible()
 
 
-def test_the_pass_list_is_a_drawer_where_there_is_no_room(mounted):
+def test_pass_list_is_a_drawer_on_narrow_pages(mounted):
     page = mounted()
     page.set_viewport_size({"width": 390, "height": 844})
     passes = page.get_by_role("complementary", name="Passes")

@@ -90,7 +90,7 @@ def test_quickstart_explains_the_attributes_that_stay(ran: Ran) -> None:
         assert f"{fate.path}: {fate.reason}" in told
 
 
-def test_what_quickstart_saves_opens(ran: Ran) -> None:
+def test_trace_saved_by_quickstart_opens(ran: Ran) -> None:
     notebook, folder = ran("quickstart")
     assert text_of(_cell(notebook, "fe.load(")) == "True"
     assert fe.load(folder / "resnet18.fztrace").name == "resnet18"

@@ -181,7 +181,7 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, s
 
 
 @pytest.mark.parametrize(("code", "error", "message"), REFUSED)
-def test_what_cannot_be_shown_is_refused(refusals: Any, code: str, error: str, message: str) -> None:
+def test_object_that_cannot_be_shown_is_refused(refusals: Any, code: str, error: str, message: str) -> None:
     raised, text = refusals[code]
     assert raised == error
     assert message in text

@@ -37,7 +37,7 @@ def test_each_pass_that_did_something_is_held_against_the_freeze_without_it():
     assert fe.loads(fe.dumps(trace)) == trace
 
 
-def test_only_what_is_measured_is_told():
+def test_only_measured_effects_are_reported():
     measure = fe.Measure(latency=False, input_sets=1)
     trace = fe.record(models.filled(models.TwoMethods()), image(), measure=measure, ablation=True).trace
     assert [(found.name, found.latency) for found in trace.ablation] == [
@@ -76,7 +76,7 @@ def test_a_freeze_that_fails_without_a_pass_says_why(monkeypatch):
     ]
 
 
-def test_what_changed_nothing_leaves_nothing_to_tell():
+def test_pass_without_changes_gets_no_contribution():
     trace = fe.record(nn.ReLU().eval(), image(), measure=QUICK, ablation=True).trace
     assert trace.ablation == ()
     assert [notice.code for notice in trace.notices if notice.code == "nothing_to_ablate"] == ["nothing_to_ablate"]
@@ -100,7 +100,7 @@ def test_state_that_the_model_writes_is_put_back_between_runs():
         ),
     ],
 )
-def test_what_rules_ablation_out_is_told_before_the_freeze(inputs, options, measure, said):
+def test_impossible_ablation_is_refused_before_the_freeze(inputs, options, measure, said):
     backend = "inductor" if isinstance(options, fe.InductorOptions) else "torchscript"
     with pytest.raises(fe.FreezerError, match=said):
         fe.record(nn.ReLU().eval(), inputs, backend=backend, options=options, measure=measure, ablation=True)  # type: ignore[arg-type]

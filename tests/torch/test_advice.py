@@ -101,7 +101,7 @@ def pattern(name: str) -> re.Pattern[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_who_follows_the_advice_sees_the_attribute_freeze(case):
+def test_following_the_advice_freezes_the_attribute(case):
     followed_literally(case)
 
 
@@ -144,7 +144,7 @@ def test_every_text_is_followed_by_a_case():
     assert {name for case in CASES for name in case.texts} | {"traced", "own_layer"} == set(TEXTS)
 
 
-def test_what_the_user_asked_for_gets_no_advice():
+def test_attribute_preserved_by_request_gets_no_advice():
     _, trace = frozen(built(models.Assigns), ("k.n",))
     assert (trace.attribute("k.n").advice, trace.attribute("k").advice) == ("", "")
 

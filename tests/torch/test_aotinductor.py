@@ -137,7 +137,7 @@ def test_the_package_is_measured_beside_eager_and_both_compiled_ones(packaged: P
     assert "not measured" not in sentence
 
 
-def test_a_package_is_no_model_and_the_message_says_what_it_is(packaged: Packaged) -> None:
+def test_package_given_as_model_is_refused_by_its_kind(packaged: Packaged) -> None:
     assert file_kind(packaged.path) is None
     with pytest.raises(fe.ModelSpecError, match=r"a package of compiled code \(AOTInductor\).*--backend aotinductor"):
         fe.record(packaged.path, INPUTS, backend="aotinductor")

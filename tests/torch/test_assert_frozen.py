@@ -41,7 +41,7 @@ def test_a_module_is_frozen_and_measured_as_far_as_it_is_asked_about() -> None:
     )
 
 
-def test_a_fold_that_did_not_happen_is_told_with_torchs_condition() -> None:
+def test_missing_fold_is_reported_with_torchs_condition() -> None:
     with pytest.raises(AssertionError) as caught:
         fe.testing.assert_frozen(ConvBn(track_running_stats=False).eval(), INPUT, expect_folded="conv_bn:all")
     text = str(caught.value)
@@ -49,7 +49,7 @@ def test_a_fold_that_did_not_happen_is_told_with_torchs_condition() -> None:
     assert "no_running_stats" in text
 
 
-def test_an_attribute_that_stays_is_told_with_the_line_that_writes_it() -> None:
+def test_preserved_attribute_is_reported_with_the_line_that_writes_it() -> None:
     with pytest.raises(AssertionError) as caught:
         fe.testing.assert_frozen(Counter().eval(), (INPUT,), no_preserved=())
     text = str(caught.value)
@@ -58,7 +58,7 @@ def test_an_attribute_that_stays_is_told_with_the_line_that_writes_it() -> None:
     assert "test_assert_frozen.py:" in text
 
 
-def test_what_the_users_own_code_freezes() -> None:
+def test_freeze_by_user_code_is_asserted() -> None:
     with fe.capture() as captured:
         torch.jit.freeze(torch.jit.script(ConvBn().eval()))
         torch.jit.freeze(torch.jit.script(Counter().eval()))
@@ -71,7 +71,7 @@ def test_what_the_users_own_code_freezes() -> None:
         fe.testing.assert_frozen(nothing)
 
 
-def test_what_torch_raises_passes_through() -> None:
+def test_exception_of_torch_passes_through() -> None:
     with pytest.raises(RuntimeError):
         fe.testing.assert_frozen(ConvBn().eval(), options=fe.TorchScriptOptions(preserved_attrs=("missing",)))
 

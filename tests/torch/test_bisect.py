@@ -136,7 +136,7 @@ def test_one_wrong_rewrite_of_three_is_singled_out(monkeypatch):
     assert (rewrite.kind, rewrite.attributes[0], found.culprit.note) == ("conv_mul", "convs.1.weight", "")
 
 
-def test_that_others_break_it_as_well_is_said(monkeypatch):
+def test_further_culprits_are_reported(monkeypatch):
     plant(monkeypatch, doubled)
     found = fe.bisect(chain(), image())
     assert found.culprit is not None
@@ -153,7 +153,7 @@ def test_a_candidate_that_raises_is_bad_where_the_whole_freeze_raises(monkeypatc
     assert any("RuntimeError" in probe.detail for probe in found.probes if probe.verdict == "bad")
 
 
-def test_what_never_fails_has_no_culprit(tmp_path):
+def test_criterion_that_never_fails_has_no_culprit(tmp_path):
     found = fe.bisect(chain(), image(), script=tmp_path / "repro.py")
     assert (found.ending, found.culprit, found.notes, found.reproduction) == ("nothing_found", None, (), None)
     assert list(tmp_path.iterdir()) == []
@@ -165,7 +165,7 @@ def test_a_model_that_keeps_a_result_with_a_gradient_is_searched():
     assert fe.bisect(model, torch.ones(1, 2)).ending == "nothing_found"
 
 
-def test_what_fails_before_the_freeze_is_told_apart():
+def test_failure_before_the_freeze_is_distinguished():
     class Training(nn.Module):
         def forward(self, x):
             return x if torch.jit.is_scripting() else x + 1
@@ -234,7 +234,7 @@ def test_exit_codes_mean_what_they_mean_to_git_bisect(command, ending, verdict):
         ("", "criterion is empty"),
     ],
 )
-def test_what_ends_the_search_is_told(command, said):
+def test_error_that_ends_the_search_is_reported(command, said):
     with pytest.raises(fe.FreezerError, match=said):
         fe.bisect(models.filled(models.ConvBn()), image(), criterion=command)
 
@@ -335,7 +335,7 @@ def test_state_is_as_it_was_before_each_run_and_afterwards(tmp_path):
     assert model.conv.weight.requires_grad
 
 
-def test_what_torch_cannot_save_and_load_again_is_not_tested():
+def test_candidate_that_torch_cannot_save_is_not_tested():
     options = fe.TorchScriptOptions(optimize_for_inference=True)
     found = fe.bisect(models.filled(models.ConvBn()), image(), criterion="true", options=options)
     assert found.ending == "nothing_found"

@@ -125,7 +125,7 @@ def test_a_candidate_that_hangs_is_bad_at_its_limit(kind):
     assert request == ["checking step 7"]
 
 
-def test_what_crashes_while_it_is_saved_cannot_be_put_to_a_command():
+def test_candidate_that_crashes_while_saved_is_not_given_to_the_command():
     crashing = Prefix(7, "step 7", unmade, lambda path: ctypes.string_at(0))  # type: ignore[arg-type, return-value]
     evaluator = CandidateEvaluator(
         Command(fe.CommandCriterion(("true",)), ".pt", "forward"), empty_trace(), lambda *now: None, print
@@ -162,7 +162,7 @@ def test_a_crash_of_the_freeze_is_raised_with_the_pass_it_was_in(monkeypatch):
     assert told[-1] == "freezing: FoldFrozenConvMulOrDiv of forward"
 
 
-def test_what_torch_raises_apart_is_raised_here_with_the_trace():
+def test_exception_in_the_child_is_raised_with_the_trace():
     class Odd(nn.Module):
         def forward(self, x):
             return x + len(globals())
@@ -190,7 +190,7 @@ def test_outputs_that_differ_from_run_to_run_are_no_pass_s_fault():
     )
 
 
-def test_nan_where_eager_has_nan_is_no_error():
+def test_nan_where_eager_has_nan_counts_as_equal():
     given = image()
     given[0, 0, 0, 0] = torch.nan
     found = fe.bisect(models.filled(Scaled()), given, criterion=fe.AccuracyCriterion(max_error=1e-4))

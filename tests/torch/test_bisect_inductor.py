@@ -70,7 +70,7 @@ def test_a_script_is_reduced_to_the_submodule_that_is_involved(tmp_path):
     assert small.freeze[-1] == "return torch.compile(module, dynamic=False)"
 
 
-def test_what_can_be_compiled_once_only_cannot_be_searched():
+def test_model_that_compiles_only_once_is_refused():
     options = fe.InductorOptions(discard_parameters=True)
     with pytest.raises(fe.FreezerError, match="discard_parameters takes its parameters"):
         fe.bisect(Outer().eval(), torch.ones(2, 3), backend="inductor", options=options)

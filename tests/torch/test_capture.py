@@ -76,7 +76,7 @@ def test_traces_are_in_the_order_of_the_freezes():
         assert trace.duration_ns > 0
 
 
-def test_nothing_frozen_is_no_trace():
+def test_capture_without_a_freeze_has_no_trace():
     with fe.capture() as captured:
         pass
     assert captured.traces == ()
@@ -275,7 +275,7 @@ def test_another_threads_freeze_does_not_get_into_our_log():
     assert all(is_of(trace, module) for trace, module in zip(captured.traces, frozen, strict=True))
 
 
-def test_a_log_stream_of_the_users_own_is_told(capfd):
+def test_log_stream_of_the_user_is_noticed(capfd):
     """``_jit_set_logging_stream("stdout")`` sends torch's log elsewhere; there is no way to ask where."""
     torch._C._jit_set_logging_stream("stdout")
     try:
@@ -306,7 +306,7 @@ def test_a_replacement_of_the_users_own_made_inside_survives(monkeypatch):
     assert len(captured.traces) == 1
 
 
-def test_what_makes_the_patches_may_ask_for_them_again() -> None:
+def test_nested_patches_are_made_once() -> None:
     """Importing Inductor does: the import asks for the patches whose making imported it."""
     active = ActiveCaptures[object]("patches that ask for themselves")
     made: list[int] = []

@@ -139,7 +139,7 @@ def test_ctrl_c_ends_a_recording_with_what_there_is(folder: Path) -> None:
         (["cli_models:trained", "--input", "2by3"], "is not a shape"),
     ],
 )
-def test_wrong_use_is_told_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_use_prints_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["record", *words]) == 2
     told = capsys.readouterr().err
     assert message in told

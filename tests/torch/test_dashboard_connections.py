@@ -117,7 +117,7 @@ def _cpu_s(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_without_descriptors_the_server_waits_and_then_goes_on(tmp_path: Path) -> None:
+def test_server_without_descriptors_waits_and_continues(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", _STARVED],
         stdout=subprocess.PIPE,

@@ -85,7 +85,7 @@ def launched(tmp_path: Path) -> Iterator[Launched]:
         process.communicate(timeout=120)
 
 
-def test_what_can_be_read_of_the_browser_opens_nothing_once_it_is_in(launched: Launched) -> None:
+def test_secrets_readable_in_the_browser_process_open_nothing(launched: Launched) -> None:
     server = launched.server
     assert "FREEZER_UI_TOKEN" not in launched.told["environment"]
     entered = server.ask(launched.target)

@@ -183,7 +183,7 @@ _REFUSED = (
 
 
 @pytest.mark.parametrize("fragments", _CLOSING, ids=lambda each: repr(each)[:60])
-def test_what_is_no_message_closes_the_page_s_websocket_and_nothing_is_logged(
+def test_malformed_message_closes_the_websocket_without_a_log_entry(
     server: LiveServer, fragments: tuple[str | bytes, ...]
 ) -> None:
     async def talk(connection: WebSocketClientConnection, root: str) -> None:
@@ -200,7 +200,7 @@ def test_what_is_no_message_closes_the_page_s_websocket_and_nothing_is_logged(
     assert server.faults() == []
 
 
-def test_what_a_page_may_not_do_is_refused_and_properties_stay_the_server_s(server: LiveServer) -> None:
+def test_forbidden_message_of_a_page_is_refused_and_changes_no_property(server: LiveServer) -> None:
     async def told(connection: WebSocketClientConnection) -> tuple[str, Any]:
         texts = [await asyncio.wait_for(connection.read_message(), PATIENCE_S) for _ in range(3)]
         return json.loads(texts[0] or "")["msgtype"], json.loads(texts[2] or "")

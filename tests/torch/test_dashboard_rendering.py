@@ -81,7 +81,7 @@ def test_small_answers_do_not_wait_for_a_report(server: RunningServer, renderer:
     assert (answer.status, answer.body.decode()) == (200, render_report(small_trace()))
 
 
-def test_a_renderer_that_dies_is_told_to_one_page_only(server: RunningServer, renderer: int) -> None:
+def test_death_of_a_renderer_is_reported_to_one_page_only(server: RunningServer, renderer: int) -> None:
     os.kill(renderer, signal.SIGSTOP)
     asked = Asking(server, "/trace/data?path=small.fztrace")
     _until(lambda: _waits(renderer))

@@ -211,7 +211,7 @@ def test_whatever_is_asked_is_answered_and_nothing_fails(server: LiveServer, pat
 
 
 @pytest.mark.parametrize("about", LINES)
-def test_what_is_no_http_is_refused(server: LiveServer, about: str) -> None:
+def test_request_that_is_not_http_is_refused(server: LiveServer, about: str) -> None:
     reply = server.exchange(LINES[about])
     assert reply is None or reply.status in REFUSED
     assert server.faults() == []

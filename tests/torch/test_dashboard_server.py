@@ -139,7 +139,7 @@ def test_people_get_a_page_that_asks_for_the_token(server: RunningServer, path: 
     assert ("That is not this server" in page) == ("wrong" in path)
 
 
-def test_a_wrong_name_is_no_matter_of_the_token(server: RunningServer) -> None:
+def test_wrong_host_name_is_refused_with_any_token(server: RunningServer) -> None:
     answer = server.ask("/", {"Accept": "text/html", "Host": "evil.example"})
     assert "does not answer to the name" in answer.body.decode()
     assert "<input" not in answer.body.decode()
@@ -157,7 +157,7 @@ def test_the_page_keeps_the_token_from_scripts_and_names_no_other_machine(server
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_it_listens_on_this_machine_only(server: RunningServer) -> None:
+def test_server_listens_on_this_machine_only(server: RunningServer) -> None:
     with pytest.raises(OSError, match="refused"), socket.create_connection(("127.0.0.2", server.port), timeout=5):
         pass
 
@@ -203,7 +203,9 @@ def test_the_report_can_be_kept(server: RunningServer) -> None:
     ("path", "text"),
     [("gone", "There is no trace"), (".", "There is no trace"), ("%00", "has a NUL byte"), ("text", "text")],
 )
-def test_what_is_no_trace_is_told_and_not_served(server: RunningServer, route: str, path: str, text: str) -> None:
+def test_path_that_is_not_a_trace_is_refused_and_not_served(
+    server: RunningServer, route: str, path: str, text: str
+) -> None:
     (server.folder / "text").write_text("secret")
     answer = server.ask(f"/{route}?path={path}", server.cookie)
     assert answer.status == 400
@@ -212,7 +214,7 @@ def test_what_is_no_trace_is_told_and_not_served(server: RunningServer, route: s
     assert "secret" not in error
 
 
-def test_a_missing_argument_is_told(server: RunningServer) -> None:
+def test_missing_argument_is_named(server: RunningServer) -> None:
     answer = server.ask("/trace/data", server.cookie)
     assert (answer.status, json.loads(answer.body)) == (400, {"error": "Missing argument path"})
 
@@ -261,7 +263,7 @@ def _saved_tensor() -> bytes:
         (_saved_tensor, "tensor"),
     ],
 )
-def test_what_can_be_used_is_kept(server: RunningServer, make: Callable[[], bytes], kind: str) -> None:
+def test_usable_upload_is_kept(server: RunningServer, make: Callable[[], bytes], kind: str) -> None:
     body = make()
     status, reply = _upload(server, "..%2F..%2Fmy%20file.pt", body)
     path = Path(str(reply.pop("path")))
@@ -278,7 +280,7 @@ def _uploaded(server: RunningServer) -> list[Path]:
     return found
 
 
-def test_what_is_nothing_of_ours_is_refused_and_removed(server: RunningServer) -> None:
+def test_pickle_upload_is_refused_and_removed(server: RunningServer) -> None:
     before = _uploaded(server)
     status, reply = _upload(server, "x.pt", b"\x80\x02cos\nsystem\n")
     assert status == 415
@@ -286,7 +288,7 @@ def test_what_is_nothing_of_ours_is_refused_and_removed(server: RunningServer) -
     assert _uploaded(server) == before
 
 
-def test_what_is_too_large_is_refused_before_it_is_read(server: RunningServer) -> None:
+def test_too_large_upload_is_refused_before_it_is_read(server: RunningServer) -> None:
     before = _uploaded(server)
     status, reply = _upload(server, "big.pt", bytes((1 << 20) + 1))
     assert status == 413
@@ -363,7 +365,7 @@ def test_the_end_takes_what_runs_with_it(number: signal.Signals, tmp_path: Path)
     assert not path.parents[1].exists()
 
 
-def test_it_may_be_ended_before_it_is_ready(tmp_path: Path) -> None:
+def test_server_can_be_stopped_before_it_is_ready(tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
         code, told = server.ended()
     assert (code, "Traceback" in told) == (0, False), told

@@ -115,7 +115,7 @@ def changes(kind):
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_what_is_said_of_an_attribute_moves_with_it(kind):
+def test_facts_of_an_attribute_follow_it_through_a_merge(kind):
     trace = recorded(kind)[-1]
     read = {(key[0], name) for key, (name, _) in constants(recorded(kind)[2], trace.methods).items()}
     for fate, moved in changes(kind):
@@ -191,7 +191,7 @@ class Sizes(nn.Module):
         return x * len(self.items)
 
 
-def test_a_number_of_items_is_no_merge():
+def test_equal_number_of_items_does_not_count_as_merge():
     trace = recorded(Sizes)[-1]
     fate = trace.attribute("items")
     assert fate.locations == ()
@@ -213,7 +213,7 @@ def test_the_guilty_rewrite_names_its_own_batch_norm():
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_what_pooling_or_a_fold_ended_is_not_held_at_the_end(kind):
+def test_pooled_or_folded_constant_is_not_held_at_the_end(kind):
     trace = recorded(kind)[-1]
     for found in duplicates(trace):
         last = trace.final(found.method).graph

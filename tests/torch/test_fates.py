@@ -229,7 +229,7 @@ def test_a_flag_whose_branch_is_gone_is_folded_and_what_the_branch_read_is_dropp
     assert (forgotten.fate, forgotten.step) == ("dropped", None)
 
 
-def test_a_forks_own_self_is_told_from_the_top_module():
+def test_self_of_a_fork_is_distinguished_from_the_top_module():
     _, trace = run(graph_models.ForkedPart)
     fates = {path: trace.attribute(path) for path in ("bias", "sub.bias", "sub.weight")}
     assert {path: fate.fate for path, fate in fates.items()} == dict.fromkeys(fates, "inlined")

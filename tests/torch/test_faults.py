@@ -154,7 +154,9 @@ MISFOLDED = [
 
 @pytest.mark.parametrize("traced", [False, True], ids=["scripted", "traced"])
 @pytest.mark.parametrize(("kind", "x", "words"), MISFOLDED)
-def test_a_fold_that_changes_the_outputs_is_told(kind: type[Layers], x: torch.Tensor, words: str, traced: bool) -> None:
+def test_fold_that_changes_the_outputs_is_reported(
+    kind: type[Layers], x: torch.Tensor, words: str, traced: bool
+) -> None:
     module = kind()
     frozen, trace = recorded(module, x, traced)
     if kind is LinearSquare and traced:
@@ -172,7 +174,7 @@ def test_a_fold_that_changes_the_outputs_is_told(kind: type[Layers], x: torch.Te
         *((AddChannels, IMAGE), (AddWideNumber, IMAGE)),
     ],
 )
-def test_nothing_is_told_where_the_outputs_stay(kind: type[Layers], x: torch.Tensor) -> None:
+def test_fold_that_keeps_the_outputs_gets_no_notice(kind: type[Layers], x: torch.Tensor) -> None:
     module = kind()
     frozen, trace = recorded(module)
     assert codes(trace) == []
@@ -265,7 +267,7 @@ def test_a_constant_that_is_written_is_a_hidden_state(kind: type[Layers], hidden
     assert (changes and kept) == hidden
 
 
-def test_a_fork_that_needs_a_removed_attribute_is_told() -> None:
+def test_fork_that_needs_a_removed_attribute_is_reported() -> None:
     frozen, trace = recorded(SetsInFork())
     (notice,) = (notice for notice in trace.notices if notice.code == "removed_attribute")
     assert "count" in notice.message

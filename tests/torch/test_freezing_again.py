@@ -70,7 +70,7 @@ def attention() -> fe.Recording:
     return asked(layer, (torch.ones(1, 3, 8),), "idempotence", "round_trip")
 
 
-def test_a_module_that_the_second_freeze_changes_is_told_with_its_operators(attention: fe.Recording) -> None:
+def test_module_changed_by_a_second_freeze_is_reported_with_its_operators(attention: fe.Recording) -> None:
     check = attention.trace.checks[0]
     assert (check.name, check.verdict) == ("idempotence", "failed")
     assert check.message == "The frozen module, frozen again and saved, loaded and frozen again, is another one."
@@ -84,7 +84,7 @@ def test_the_other_freeze_can_be_held_against_the_first(attention: fe.Recording)
     assert fe.loads(fe.dumps(attention.others["idempotence"])) == attention.others["idempotence"]
 
 
-def test_graphs_that_loading_changes_are_told_where_the_outputs_are_the_same(attention: fe.Recording) -> None:
+def test_graphs_changed_by_loading_are_reported_where_outputs_are_equal(attention: fe.Recording) -> None:
     check = attention.trace.checks[1]
     assert (check.verdict, check.message) == ("passed", "Loaded, it has other graphs, and it gives the same outputs.")
     assert check.details
@@ -92,7 +92,7 @@ def test_graphs_that_loading_changes_are_told_where_the_outputs_are_the_same(att
     assert {step.stage for step in ends} == {"input", "inline"}
 
 
-def test_freezes_that_differ_are_told_by_the_pass_at_which_they_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_differing_freezes_are_reported_with_the_first_differing_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     class Plain(ConvBn):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.conv(x)
@@ -109,7 +109,7 @@ def test_freezes_that_differ_are_told_by_the_pass_at_which_they_part(monkeypatch
     assert recording.others == {"determinism": other}
 
 
-def test_freezes_that_only_take_another_way_pass_and_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_freezes_that_differ_only_on_the_way_pass_with_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
     model = ConvBn().eval()
     trace = fe.record(model, measure=None).trace
     further = replace(trace.steps[-1], index=len(trace.steps), name="Another", changed=True)
@@ -165,7 +165,7 @@ def test_weights_that_are_no_tensors_are_compared_by_value(
 
 
 @pytest.mark.filterwarnings("ignore:.*quantiz.*")
-def test_an_object_that_tells_nothing_of_itself_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opaque_object_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "object_state", lambda held: None)
     line = (
         "forward: 1 constant not compared, values unknown: %self.layer.0._packed_params._packed_params "
@@ -206,7 +206,7 @@ def test_a_users_capture_does_not_see_the_further_freezes() -> None:
     assert len(captured.traces) == 1
 
 
-def test_what_inductor_compiles_is_compiled_once_more() -> None:
+def test_inductor_module_is_compiled_once_more() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
     with torch.no_grad():
         recording = asked(model, (torch.ones(2, 4),), backend="inductor")

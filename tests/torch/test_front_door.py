@@ -141,7 +141,7 @@ def test_tracing_with_keywords():
     assert node.module in ("first", "second")
 
 
-def test_what_returns_a_dict_is_traced_as_torch_asks():
+def test_module_that_returns_a_dict_is_traced_without_strict():
     trace = fe.record(graph_models.ReturnsDict().eval(), (X,), via="trace", measure=fe.Measure(latency=False)).trace
     check_trace(trace)
     assert "traced_not_strict" in [notice.code for notice in trace.notices]
@@ -212,7 +212,7 @@ def test_options():
         assert stages == ["input", "inline", "freeze_module", "optimize_frozen_graph", "optimize_for_inference"]
 
 
-def test_progress_is_told_in_order():
+def test_progress_is_reported_in_order():
     told: list[tuple[str, int, int]] = []
     fe.record(models.filled(models.Equal()), measure=None, progress=lambda *what: told.append(what))
     assert [message for message, _, _ in told] == ["scripting", "freezing", "reading what was recorded"]
@@ -249,18 +249,18 @@ def test_capture_with_torchscript_switched_off_keeps_torchs_error_and_the_reason
     assert done.stdout.split() == ["True", "RuntimeError", "False"]
 
 
-def test_the_environment_tells_what_silently_matters():
+def test_environment_contains_settings_that_matter_silently():
     names = {name for name, _ in fe.record(models.filled(models.Equal()), measure=None).trace.environment.settings}
     assert {"jit_enabled", "profiled_runs", "profiling_mode", "fusion_strategy", "onednn_fusion", "mkldnn"} <= names
 
 
-def test_a_device_written_into_the_code_is_told():
+def test_device_written_into_the_code_is_reported():
     trace = fe.record(models.filled(graph_models.Odd()), measure=None).trace
     (notice,) = [notice for notice in trace.notices if notice.code == "device_baked_in"]
     assert "cpu" in notice.message
 
 
-def test_a_setting_that_changes_the_freeze_is_told():
+def test_setting_that_changes_the_freeze_is_reported():
     def told() -> list[str]:
         notices = fe.record(models.filled(models.Equal()), measure=None).trace.notices
         return [notice.message for notice in notices if notice.code == "unusual_setting"]
@@ -284,7 +284,7 @@ def test_a_setting_that_changes_the_freeze_is_told():
         (models.Linears(), {"measure": True}, "measure=True: pass fe.Measure(...), or None to record only"),
     ],
 )
-def test_what_is_nothing_to_record_is_refused(model, given, said):
+def test_object_that_cannot_be_recorded_is_refused(model, given, said):
     with pytest.raises(fe.FreezerError, match=re.escape(said)):
         fe.record(model, (X,), **given)
 

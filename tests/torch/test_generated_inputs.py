@@ -54,13 +54,13 @@ def test_the_same_inputs_give_the_same_sets_and_the_users_random_state_is_left_a
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_what_a_user_drew_with_a_plain_seed_is_not_drawn_again(seed: int) -> None:
+def test_inputs_drawn_with_a_plain_seed_are_not_drawn_again(seed: int) -> None:
     given = torch.randn(100, generator=torch.Generator().manual_seed(seed))
     for each in drawn(given):
         assert abs(float(torch.corrcoef(torch.stack([given, each]))[0, 1])) < 0.5
 
 
-def test_what_is_never_negative_stays_so() -> None:
+def test_generated_inputs_stay_nonnegative() -> None:
     for each in drawn(torch.rand(50)):
         assert each.min() >= 0
 
@@ -96,7 +96,7 @@ def test_the_largest_integers_do_not_overflow() -> None:
         assert each.shape == (4,)
 
 
-def test_what_is_in_order_stays_in_order_with_its_ends() -> None:
+def test_sorted_inputs_stay_sorted_with_their_ends() -> None:
     for each in drawn(torch.tensor([0, 3, 3, 8, 20])):
         assert (int(each[0]), int(each[-1])) == (0, 20)
         assert (each.diff() >= 0).all()
@@ -136,7 +136,7 @@ class Picky(torch.nn.Module):
         return x + 1
 
 
-def test_what_the_model_refuses_is_told_and_left_out() -> None:
+def test_refused_inputs_are_reported_and_skipped() -> None:
     options = NumericsOptions(input_sets=3)
     report = measure_numerics([Candidate(0, Picky())], Picky(), (torch.ones(3),), {}, options)
     assert [(entry.inputs, entry.reference, entry.close) for entry in report.numerics[0]] == [

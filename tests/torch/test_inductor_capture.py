@@ -171,7 +171,7 @@ def test_branches_are_blocks_and_their_passes_named():
     assert {each.fate for each in trace.attributes} == {"inlined"}
 
 
-def test_a_cache_hit_is_told_and_can_be_avoided(recwarn: pytest.WarningsRecorder):
+def test_cache_hit_is_reported_and_can_be_avoided(recwarn: pytest.WarningsRecorder):
     class Plain(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.softmax(x.sin() + 1, -1) @ x.t().cos()
@@ -226,7 +226,7 @@ def test_a_recording_is_apart_from_what_else_is_compiled_of_the_class():
     assert [step.name for step in first.trace.steps] == [step.name for step in second.trace.steps]
 
 
-def test_what_dynamo_cannot_trace_is_an_error():
+def test_untraceable_model_raises_an_error():
     class Opaque(torch.nn.Module):
         @torch.compiler.disable
         def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -92,7 +92,7 @@ def test_a_pass_that_crashes_leaves_the_steps_until_then(folder: Path, capsys: p
     assert "post_grad_custom_post_pass" in capsys.readouterr().out
 
 
-def test_what_torch_compile_does_not_take_is_refused_with_a_remedy(folder: Path, capsys: pytest.CaptureFixture[str]):
+def test_object_that_torch_compile_refuses_gets_a_remedy(folder: Path, capsys: pytest.CaptureFixture[str]):
     torch.jit.script(torch.nn.Linear(2, 2).eval()).save(folder / "linear.pt")
     assert main(["record", "linear.pt", "--backend", "inductor", "--input", "1x2"]) == 2
     told = capsys.readouterr().err
@@ -119,7 +119,7 @@ def test_options_of_the_other_backend_are_refused(words: list[str], refused: str
     assert refused in capsys.readouterr().err
 
 
-def test_what_does_not_end_in_time_leaves_the_steps_until_then(
+def test_compile_over_its_time_limit_keeps_its_steps(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     limit_reached_once((folder / "hangs").exists, monkeypatch)

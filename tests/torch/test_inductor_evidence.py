@@ -170,7 +170,7 @@ def codes(trace: Trace) -> set[str]:
 
 
 @pytest.mark.parametrize("seed", [4, 6])
-def test_what_the_fates_say_comes_true(seed: int, tmp_path: Path) -> None:
+def test_fates_agree_with_the_compiled_module(seed: int, tmp_path: Path) -> None:
     """Assigned attributes, a graph break, and most other uses of an attribute are among these modules."""
     assert examine_compile(program(seed), tmp_path).problems == ()
 
@@ -189,7 +189,7 @@ def test_the_tensors_inside_a_subclass_have_fates_of_their_own() -> None:
 
 
 @pytest.mark.filterwarnings("default")
-def test_freezing_that_undoes_quantisation_is_told() -> None:
+def test_freezing_that_undoes_quantisation_is_reported() -> None:
     trace, _ = passes(WeightOnly().eval(), rows(2, 8))
     notice = next(notice for notice in trace.notices if notice.code == "dequantized")
     assert "256 bytes of float32 constants from 96 bytes of quantised weights (weight.codes)" in notice.message
@@ -238,7 +238,7 @@ ASSIGNING: tuple[type[nn.Module], ...] = (Average, AverageInPlace, Counting, Reg
 
 
 @pytest.mark.parametrize("model", ASSIGNING)
-def test_compiling_anew_is_told_exactly_where_dynamo_does_it(model: type[nn.Module]) -> None:
+def test_recompilation_is_reported_exactly_where_dynamo_recompiles(model: type[nn.Module]) -> None:
     trace, _ = passes(model().eval(), rows(4))
     assert ("compiled_anew" in codes(trace)) == (graphs_of_three_calls(model().eval()) == 3)
 
@@ -263,7 +263,7 @@ def test_the_advice_on_a_returned_buffer_helps() -> None:
     assert fate(trace, "kept").fate in ("inlined", "folded")
 
 
-def test_what_only_python_code_between_graphs_reads() -> None:
+def test_attribute_read_only_between_graphs_is_preserved() -> None:
     model = Eager().eval()
     with fresh():
         recording = record(model, rows(4))

@@ -114,7 +114,7 @@ def test_a_tied_weight_has_one_fate_under_both_names():
     assert (embedded.same_as, head.same_as) == ("", "embed.weight")
 
 
-def test_freezing_asked_for_as_a_compile_option_freezes_nothing():
+def test_freezing_as_a_compile_option_freezes_nothing():
     """torch 2.13: Dynamo asks ``config.freezing`` while it traces, ``options`` are applied after that."""
     model = filled(Convolutional())
     with fresh(), torch.no_grad(), fe.capture() as captured:
@@ -128,7 +128,7 @@ def test_freezing_asked_for_as_a_compile_option_freezes_nothing():
     assert fate(trace, "conv.weight").locations == (Location("forward", "arg0_1"),)
 
 
-def test_discarded_parameters_are_told():
+def test_discarded_parameters_are_reported():
     with fresh():
         compiled = record(filled(Convolutional()), image(), discard_parameters=True)
     trace = compiled.trace

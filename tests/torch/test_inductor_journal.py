@@ -75,7 +75,7 @@ def test_a_crash_leaves_the_steps_until_then(model: str, place: Place, last: str
 
 
 @pytest.mark.usefixtures("caches")
-def test_a_crash_before_the_first_graph_leaves_what_was_asked_for(tmp_path: Path):
+def test_crash_before_the_first_graph_keeps_the_request(tmp_path: Path):
     output = tmp_path / "net.fztrace"
     ended, steps = recorded("dynamo_segfault", output)
     assert (ended.outcome, ended.trace, ended.died_in, steps) == ("crashed", output, "compiling", [])
@@ -88,7 +88,7 @@ def test_a_crash_before_the_first_graph_leaves_what_was_asked_for(tmp_path: Path
 
 
 @pytest.mark.usefixtures("caches")
-def test_what_is_killed_from_outside_leaves_at_least_the_steps_it_told_of(tmp_path: Path):
+def test_killed_recording_keeps_at_least_its_reported_steps(tmp_path: Path):
     killed: list[int] = []
 
     def kill(process: RecordingProcess, step: JobStep) -> None:
@@ -177,7 +177,7 @@ def test_a_watched_trace_is_that_of_a_capture(watched: tuple[_Keeping, fe.Trace,
     assert told == captured
 
 
-def test_what_is_asked_for_is_told_before_dynamo_begins(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
+def test_request_is_reported_before_dynamo_begins(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
     observer, partial, _ = watched
     begun = observer.traces[0]
     bare: dict[str, Any] = {
@@ -201,7 +201,7 @@ def test_the_first_step_says_what_the_inputs_are(watched: tuple[_Keeping, fe.Tra
     assert partial.steps[0].inputs == (*attributes, GraphInput(names[-1], argument="x"))
 
 
-def test_every_pass_is_told_before_its_step(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
+def test_every_pass_is_reported_before_its_step(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
     observer, partial, _ = watched
     assert observer.places[0] == ("joint_graph", "joint_graph_passes", "forward")
     assert observer.places[-3:] == [
@@ -215,7 +215,7 @@ def test_every_pass_is_told_before_its_step(watched: tuple[_Keeping, fe.Trace, f
     assert (partial.failure.stage, partial.failure.name) == ("compile", "GraphLowering.run")
 
 
-def test_fates_and_near_misses_are_told_as_soon_as_they_are_known(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
+def test_fates_and_near_misses_are_reported_as_soon_as_they_are_known(watched: tuple[_Keeping, fe.Trace, fe.Trace]):
     observer, partial, _ = watched
     inlining = next(step.index for step in partial.steps if step.name == "replace_params_with_constants")
     known = [bool(trace.attributes) for trace in observer.traces]

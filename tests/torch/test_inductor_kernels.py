@@ -53,7 +53,7 @@ def called(*calls: tuple[str, tuple[str, ...], int]) -> dict[str, tuple[str, ...
     [(1, ("add",), ("t", "addmm")), (2, ("add", "t"), ("addmm",))],
     ids=["what is computed for it", "and its view in another layout"],
 )
-def test_what_is_made_for_a_librarys_kernel_is_not_its_operator(
+def test_node_made_for_a_library_kernel_is_not_its_operator(
     buffers: int, prepared: tuple[str, ...], last: tuple[str, ...]
 ) -> None:
     origins = ("addmm", "add", "t", "mm")
@@ -65,7 +65,7 @@ def test_a_copy_of_what_the_graph_is_given_leads_to_the_operator_that_it_is_for(
     assert called((COPY, ("mm",), 1), (FIRST, ("mm",), 1)) == {COPY: ("mm",), FIRST: ("mm",)}
 
 
-def test_what_goes_on_with_a_librarys_result_has_its_operator():
+def test_reader_of_a_library_result_has_its_operator():
     assert called((FIRST, ("mm",), 1), (COPY, ("mm",), 1)) == {FIRST: ("mm",), COPY: ("mm",)}
 
 

@@ -164,7 +164,7 @@ def test_after_a_graph_break_the_first_graph_is_measured_inside_the_whole_functi
     assert said[0].startswith(f"Only the passes of the first of {len(trace.methods)} graphs have figures")
 
 
-def test_what_cannot_be_run_says_so():
+def test_graph_that_cannot_run_gives_the_reason():
     class Unscriptable(torch.nn.Linear):
         def forward(self, x: torch.Tensor, *rest: int, **more: int) -> torch.Tensor:
             return super().forward(x)
@@ -244,6 +244,6 @@ def test_a_backend_and_options_that_do_not_go_together(fields: dict[str, Any], m
         (torch.nn.Linear(4, 2).eval(), None, "needs inputs"),
     ],
 )
-def test_what_cannot_be_compiled_is_refused(model: torch.nn.Module, inputs: Any, message: str):
+def test_model_that_cannot_be_compiled_is_refused(model: torch.nn.Module, inputs: Any, message: str):
     with pytest.raises(fe.FreezerError, match=message):
         fe.record(model, inputs, backend="inductor")

@@ -375,7 +375,7 @@ def test_conditions_of_linears() -> None:
     ]
 
 
-def test_a_fold_that_changes_the_result_is_told() -> None:
+def test_fold_that_changes_the_result_is_reported() -> None:
     model = filled(Misfolded())
     with fresh():
         recording = record(model, image())
@@ -406,7 +406,7 @@ class ComputedBias(nn.Module):
         return F.conv2d(x, self.weight, self.bias) * self.scale
 
 
-def test_a_bias_that_is_no_constant_is_in_the_way_where_torch_tests_it() -> None:
+def test_nonconstant_bias_blocks_the_fold_where_torch_tests_it() -> None:
     trace = frozen(ComputedBias(), image())
     folded = any(rewrite.kind == "conv_mul" for step in trace.steps for rewrite in step.rewrites)
     found = [(miss.reason, ", bias is computed by " in miss.detail) for miss in trace.near_misses]

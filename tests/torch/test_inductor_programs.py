@@ -137,7 +137,7 @@ def test_a_kernel_knows_the_lines_of_all_that_was_fused_into_it(residual: fe.Rec
     assert lines[0].isdisjoint(lines[1])
 
 
-def test_what_became_of_the_nodes_of_a_batch_norm(residual: fe.Recording, library_nodes: None):
+def test_nodes_of_a_batch_norm_lead_to_their_kernels(residual: fe.Recording, library_nodes: None):
     trace = residual.trace
     ends = {end.node: end for end in node_ends(trace, trace.programs[0])}
     first = {node.id: node for node in trace.steps[0].graph.walk()}
@@ -284,7 +284,7 @@ def test_a_c_plus_plus_wrapper_has_the_kernels_that_inductor_told_of():
     ],
 )
 @pytest.mark.usefixtures("kernel_nodes")
-def test_it_is_said_where_torch_tells_of_no_kernel_what_it_computes(known: dict[str, Any], told: bool) -> None:
+def test_missing_provenance_of_kernels_is_stated(known: dict[str, Any], told: bool) -> None:
     compiled: Any = SimpleNamespace(**{"cached": False, "kernels": []} | known)
     found = [notice.message for notice in untold_kernels(compiled, small_trace().programs)]
     assert [("INDUCTOR_PROVENANCE=1" in message) for message in found] == [True] * told

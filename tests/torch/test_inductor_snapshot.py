@@ -50,7 +50,7 @@ def test_a_graph_becomes_a_snapshot():
     assert result == Node("relu", "aten.relu.default", ("add",), (Value("relu", wide),))
 
 
-def test_what_did_not_change_is_the_same_object():
+def test_unchanged_graph_is_the_same_object():
     module = traced()
     first = take(module, REFS)
     assert take(module, REFS, first) is first
@@ -64,7 +64,7 @@ def test_what_did_not_change_is_the_same_object():
     assert [node.id for node, other in zip(after.nodes, before.nodes, strict=True) if node is not other] == ["add"]
 
 
-def test_rows_keep_a_graph_that_goes_on_changing():
+def test_rows_keep_a_graph_that_changes_later():
     module = traced()
     before = take(module, REFS)
     graph = module.graph

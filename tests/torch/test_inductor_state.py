@@ -56,7 +56,7 @@ def test_only_what_is_named_is_put_back(name: str) -> None:
     assert state.changed() == frozenset()
 
 
-def test_what_an_object_among_the_inputs_holds_is_put_back() -> None:
+def test_state_of_an_input_object_is_restored() -> None:
     class Layer:
         def __init__(self) -> None:
             self.keys, self.seen = torch.ones(2), 0

@@ -93,7 +93,7 @@ def test_a_graph_that_is_said_to_be_in_the_best_order_is_left_as_it_is(trace: Tr
     assert not (step.changed and GraphFacts(before.graph).is_local)
 
 
-def test_inputs_that_are_attributes_are_told(trace: Trace):
+def test_inputs_that_are_attributes_are_marked(trace: Trace):
     (told,) = input_attributes(trace).values()
     inputs = [value.name for value in trace.steps[0].graph.inputs]
     assert list(told) == inputs[: len(told)]
@@ -114,7 +114,7 @@ def test_stages_follow_each_other_as_torch_runs_them(trace: Trace):
     ]
 
 
-def test_freezing_is_told_pass_by_pass(trace: Trace):
+def test_freezing_is_reported_pass_by_pass(trace: Trace):
     steps = [*named(trace, "inline_parameters"), *named(trace, "freezing_passes")]
     told = [(step.stage, step.name, step.round) for step in steps]
     assert told[: len(FREEZING)] == FREEZING
@@ -143,7 +143,7 @@ def test_weights_are_packed(trace: Trace):
     assert kinds == {"pack_convolution", "pack_linear"}
 
 
-def test_what_stays_an_input_is_what_torch_says(trace: Trace, convolutional: fe.Recording, told: dict[str, Any]):
+def test_remaining_inputs_agree_with_torch(trace: Trace, convolutional: fe.Recording, told: dict[str, Any]):
     last = convolutional.live[max(convolutional.live)]
     assert last.positions == tuple(told["preserved"])
     assert trace.steps[-1].log == ("argument 8 (x) is input 0", "8 arguments were constants and are dropped")
@@ -262,7 +262,7 @@ def test_bf16_precision_is_recovered():
     assert {dict(node.attributes)["dtype"] for node in made} >= {"torch.bfloat16"}
 
 
-def test_what_cannot_be_run_before_that_is_said():
+def test_step_that_cannot_run_gives_the_reason():
     trace, live = passes(filled(Convolutional()).to(torch.bfloat16), image().to(torch.bfloat16))
     said = {step.index for step in trace.steps if any(line.startswith("cannot be run: %") for line in step.log)}
     refused = set()

@@ -62,7 +62,7 @@ def test_a_recording_ends_well_whatever_is_around_it(name: str, sweep: Sweep) ->
 
 
 @pytest.mark.parametrize("model", ["forking", "leaving_a_daemon"])
-def test_what_a_model_started_ends_with_a_killed_command(model: str, tmp_path: Path) -> None:
+def test_process_of_a_model_ends_with_the_killed_command(model: str, tmp_path: Path) -> None:
     place = Place(tmp_path / "case", tmp_path)
     place.make(b"")
     run = Run(place, recording(model), 0)

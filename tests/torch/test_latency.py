@@ -196,7 +196,7 @@ def test_a_candidate_may_fail_in_the_middle_of_the_rounds() -> None:
     assert list(report.latencies) == [0]
 
 
-def test_a_slow_model_gets_few_rounds_and_is_told_so() -> None:
+def test_slow_model_gets_few_rounds_and_a_remark() -> None:
     options = LatencyOptions(seconds=0.001, min_rounds=6, max_rounds=50, sample_ns=1, warmup_seconds=0.0, patience=0)
     report = measure_latency([Candidate(0, frozen(Repeated(200)))], (torch.ones(2, 16),), {}, options=options)
     assert report.latencies[0].samples == 6
@@ -221,7 +221,7 @@ def test_rounds_that_show_too_little_are_followed_by_more_within_the_limit(
     assert max(share for share, _ in told) <= 1
 
 
-def test_it_runs_without_gradients_and_leaves_torch_as_it_was() -> None:
+def test_measuring_runs_without_gradients_and_restores_torch() -> None:
     seen = set()
 
     def look(x: torch.Tensor) -> torch.Tensor:
@@ -260,7 +260,7 @@ def test_progress_goes_from_start_to_end() -> None:
     assert fractions[-1] < 1
 
 
-def test_nothing_to_measure_is_no_error() -> None:
+def test_measuring_nothing_raises_no_error() -> None:
     report = measure_latency([], (), {}, options=QUICK)
     assert (report.latencies, report.failures, report.samples) == ({}, {}, {})
 

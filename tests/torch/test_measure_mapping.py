@@ -123,7 +123,7 @@ def test_an_empty_cache_is_put_back() -> None:
     assert cache.places is held[1]
 
 
-def test_what_an_object_holds_is_its_own_at_any_depth() -> None:
+def test_copied_object_owns_its_state_at_any_depth() -> None:
     cache = Cache()
     cache.update(torch.ones(2))
     given = Settings([2], cache)
@@ -136,7 +136,7 @@ def test_what_an_object_holds_is_its_own_at_any_depth() -> None:
     assert (given.heads, cache.state(), cache.layers[0].keys.tolist()) == ([2], (1, {"last": 1}, 1), [1.0, 1.0])
 
 
-def test_what_leads_back_to_itself_does_so_in_the_copy() -> None:
+def test_cycle_is_kept_in_the_copy() -> None:
     cache, items = Cache(), []  # type: ignore[var-annotated]
     items += [items, cache]
     cache.layers = items
@@ -155,7 +155,7 @@ def test_what_leads_back_to_itself_does_so_in_the_copy() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_no_data_or_cannot_be_copied_stays_as_it_is(value: object) -> None:
+def test_object_that_cannot_be_copied_is_shared(value: object) -> None:
     holder = Cache()
     holder.places = Frozen(value=value)
     mine = copied(holder)
@@ -170,7 +170,7 @@ def test_in_outputs_objects_stay_and_containers_do_not() -> None:
     assert found == {"a": [torch.full((1,), 2.0)], "cache": cache}
 
 
-def test_what_a_candidate_raises_is_told_without_addresses() -> None:
+def test_exception_of_a_candidate_is_reported_without_addresses() -> None:
     message = f"no source for {Cached.forward}, {object()} at 0x7"
     with pytest.raises(CandidateError) as raised, reported():
         raise OSError(message)

@@ -53,7 +53,7 @@ def test_weights_that_a_fold_tears_apart_are_counted_at_its_step():
     assert split.nbytes - 10 * 3 * 4 <= metrics.constant_bytes_delta <= split.nbytes
 
 
-def test_equal_parameters_that_are_not_shared_are_told_when_they_are_inlined():
+def test_equal_unshared_parameters_are_reported_once_inlined():
     model = filled(TiedConvs())
     model.second.load_state_dict(model.first.state_dict())
     equal = [found for found in duplicates(record(model, torch.ones(1, 3, 8, 8))) if found.kind == "equal"]
@@ -118,7 +118,7 @@ def test_a_module_that_does_not_run_on_the_inputs_is_not_said_to_be_broken():
     assert ledger.file_after_bytes is not None
 
 
-def test_inputs_that_the_model_refuses_are_told_once():
+def test_refused_inputs_are_reported_once():
     trace = record(filled(ConvBn()), torch.ones(1, 5, 8, 8), measure=fe.Measure(seconds=0.2, memory=False))
     told = [notice.message for notice in trace.notices if notice.code != "constants_baked_in"]
     assert [message.partition(" (RuntimeError: ")[0] for message in told] == [
@@ -136,7 +136,7 @@ def test_without_room_for_the_file_saving_is_not_tried(monkeypatch):
     assert ledger == MemoryLedger(ledger.peak_bytes, message=message)
 
 
-def test_without_memory_there_is_no_ledger():
+def test_unmeasured_memory_has_no_ledger():
     assert record(filled(ConvBn()), torch.ones(1, 3, 8, 8), measure=fe.Measure(False, False, False)).memory is None
     with fe.capture() as captured:
         torch.jit.freeze(torch.jit.script(filled(ConvBn())))

@@ -89,7 +89,7 @@ def quantised_by_channel(scales: tuple[float, ...] = (0.5, 0.25), zero: int = 0,
 
 
 @pytest.mark.filterwarnings("ignore:.*quantiz.*:UserWarning")
-def test_what_a_quantised_tensor_is_quantised_with_is_in_its_digest() -> None:
+def test_digest_of_a_quantised_tensor_includes_its_parameters() -> None:
     equal = [constant_of(make(), StorageNames()) for make in (quantised, quantised)]
     assert equal[0] == equal[1]
     others = (

@@ -225,7 +225,7 @@ def test_a_link_to_nowhere_and_a_pipe(tmp_path):
         load_model(str(tmp_path / "pipe"))
 
 
-def test_a_trace_is_no_model(tmp_path):
+def test_trace_given_as_model_is_refused(tmp_path):
     save(small_trace(), tmp_path / "net.fztrace")
     with pytest.raises(ModelSpecError, match=r"net\.fztrace is a recorded trace, not a model\. Look at it with"):
         load_model(str(tmp_path / "net.fztrace"))
@@ -342,7 +342,7 @@ def test_wrong_factory(spec, message):
 @pytest.mark.parametrize(
     ("spec", "error"), [("netz:broken", ZeroDivisionError), ("imports_missing:build", ModuleNotFoundError)]
 )
-def test_what_the_users_code_raises_passes_through(spec, error):
+def test_exception_of_user_code_passes_through(spec, error):
     with pytest.raises(error):
         load_model(spec)
 

@@ -601,7 +601,7 @@ CASES: list[tuple[nn.Module, NearMiss, nn.Module, Any, str]] = [
 @pytest.mark.parametrize(
     ("module", "miss", "example"), [pytest.param(*case[:2], case[3], id=case[4]) for case in CASES]
 )
-def test_the_reason_is_told(module: nn.Module, miss: NearMiss, example: Any) -> None:
+def test_missed_fold_gives_its_reason(module: nn.Module, miss: NearMiss, example: Any) -> None:
     frozen = freeze(module, example)
     assert missed(frozen) == [miss]
     assert miss.kind not in folded(frozen)
@@ -693,7 +693,7 @@ class SqueezeExcite(WithOther):
 @pytest.mark.parametrize(
     "module", [Logits(), SqueezeExcite(), Residual(), AddComputed(), DynamicWeight(), DynamicScale()]
 )
-def test_what_no_change_would_fold_is_no_near_miss(module: nn.Module) -> None:
+def test_node_that_no_change_would_fold_has_no_near_miss(module: nn.Module) -> None:
     assert missed(freeze(module.eval())) == []
 
 
@@ -736,7 +736,7 @@ def test_parallel_linears_stay_apart_on_a_cpu() -> None:
     ]
 
 
-def test_all_that_keeps_linears_apart_is_told() -> None:
+def test_every_condition_that_keeps_linears_apart_is_reported() -> None:
     (miss,) = missed(freeze(Parallel(nn.Linear(8, 2, bias=False), nn.Linear(8, 3).double()).eval()))
     assert miss.reason == "no_bias"
     assert miss.detail == (

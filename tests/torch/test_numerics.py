@@ -208,7 +208,7 @@ def test_a_named_tuple_is_equal_to_the_plain_one_that_tracing_makes_of_it() -> N
         (ONE, None, "output 0 is a tensor, that of eager None"),
     ],
 )
-def test_what_is_not_comparable_is_said(actual: object, expected: object, error: str) -> None:
+def test_incomparable_outputs_are_reported(actual: object, expected: object, error: str) -> None:
     assert against(actual, expected) == Numerics("eager", (), error)
 
 

@@ -24,7 +24,7 @@ def test_a_missing_name_is_named_with_what_it_is_for(name, monkeypatch):
 
 @pytest.mark.parametrize("version", ["2.5.1+cpu", "1.13.1"])
 @pytest.mark.parametrize("backend", ["torchscript", "inductor"])
-def test_a_torch_too_old_is_told_before_anything_is_recorded(backend, version, monkeypatch):
+def test_too_old_torch_is_refused_before_recording(backend, version, monkeypatch):
     monkeypatch.setattr(torch, "__version__", TorchVersion(version))
     with pytest.raises(fe.UnsupportedTorchError) as told:
         fe.record(models.filled(models.ConvBn()), torch.ones(1, 3, 8, 8), backend=backend, measure=None)

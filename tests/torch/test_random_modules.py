@@ -13,7 +13,7 @@ CHUNK = 20
 
 
 @pytest.mark.parametrize("first", range(0, 200, CHUNK))
-def test_what_a_recording_says_of_random_modules_comes_true(first, tmp_path):
+def test_recordings_of_random_modules_agree_with_torch(first, tmp_path):
     found, recorded = {}, 0
     for seed in range(first, first + CHUNK):
         examined = examine(Writer(seed).program(), tmp_path, changed=seed % 2)

@@ -60,7 +60,7 @@ def test_the_commands_are_understood(command: str, tmp_path: Path, monkeypatch: 
     assert parse_command_line(words).command == named
 
 
-def test_what_make_is_to_make_is_in_the_makefile() -> None:
+def test_make_targets_of_the_readme_exist() -> None:
     targets = re.findall(r"^make (\w+)", "\n".join(blocks("README.md", "")), re.MULTILINE)
     assert targets
     assert set(targets) <= set(re.findall(r"^(\w+):", text_of("Makefile"), re.MULTILINE))
@@ -74,7 +74,7 @@ def test_every_figure_of_the_costs_is_one_of_a_benchmark() -> None:
 
 
 @pytest.mark.parametrize("page", sorted(path.relative_to(ROOT).as_posix() for path in DOCUMENTS))
-def test_what_a_document_links_to_is_there(page: str) -> None:
+def test_links_of_documents_resolve(page: str) -> None:
     links = re.findall(r"\]\(([^)#:]*)(#[^)]*)?\)", text_of(page))
     folder = (ROOT / page).parent
     assert [link for link, _ in links if link and not (folder / link).exists()] == []

@@ -88,7 +88,7 @@ def test_an_assigned_submodule_is_the_reason_for_all_that_is_read_from_it(record
     assert "self.a = self.c" in lines[evidence.source.line - 1]
 
 
-def test_what_is_returned_is_told_from_another_instance_of_its_class(recorded):
+def test_returned_module_is_distinguished_from_another_instance(recorded):
     frozen(models.ReturnsOther())
     found = {path: recorded.traces[0].attribute(path) for path in ("a", "a.weight", "b.weight")}
     assert {path: fate.reason for path, fate in found.items()} == {

@@ -60,7 +60,7 @@ def recorded(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize(("model", "args", "kwargs", "reason"), CASES)
-def test_the_cause_is_told(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> None:
+def test_reason_names_its_cause(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> None:
     trace = recorded(model, args, kwargs)
     found = unmeasured(trace)
     assert found is not None
@@ -85,7 +85,7 @@ def test_outputs_that_cannot_be_compared_leave_the_times() -> None:
     assert found is None or (found.what, found.kinds) == ("not compared with eager", ("numerics",))
 
 
-def test_a_wish_for_nothing_is_no_failure() -> None:
+def test_recording_without_measurements_has_no_refusal() -> None:
     model = torch.jit.script(Masked().eval())
     assert unmeasured(fe.record(model, (X,), measure=None).trace) is None
     assert unmeasured(fe.record(model, measure=MEASURE).trace) is None

@@ -282,7 +282,7 @@ class Runs(nn.Module):
         return self.two(self.one(self.linear(x.mean(2).mean(1))))
 
 
-def test_what_one_pass_folds_at_once_is_one_rewrite() -> None:
+def test_joint_fold_of_one_pass_is_one_rewrite() -> None:
     (mul, (scaled,)), (norm, (normed,)) = found(freeze(Runs().eval()))
     conv, linear = the(mul.before, "aten::conv2d", "conv"), the(norm.before, "aten::linear", "linear")
     muls = [node for node in mul.before.walk() if node.op == "aten::mul"]
@@ -296,7 +296,7 @@ def test_what_one_pass_folds_at_once_is_one_rewrite() -> None:
     assert normed.modules == ("linear", "one", "two")
 
 
-def test_pooled_constants_are_told_apart_by_what_reads_them() -> None:
+def test_pooled_constants_are_distinguished_by_their_readers() -> None:
     frozen = freeze(Untrained().eval())
     each = next(each for each in frozen.passes if each.name == "FoldFrozenConvBatchnorm")
     places = {"weight": 1, "bias": 2, "running_mean": 3, "running_var": 4}

@@ -127,7 +127,7 @@ def test_a_capture_of_all_threads_sees_what_other_threads_freeze() -> None:
     assert after.traces == ()
 
 
-def test_on_trace_gets_each_trace_when_its_freeze_has_ended_and_again_when_it_goes_on() -> None:
+def test_on_trace_receives_each_trace_at_its_end_and_after_its_continuation() -> None:
     seen: list[tuple[int, fe.Trace]] = []
     with fe.capture(on_trace=lambda number, trace: seen.append((number, trace))) as captured:
         freeze("First")
@@ -198,7 +198,7 @@ def test_a_partial_trace_names_its_reason(raised: Exception, monkeypatch: pytest
     fe.dumps(trace)
 
 
-def test_what_is_known_of_freezes_that_did_not_happen(tmp_path: Path) -> None:
+def test_missing_freezes_are_explained(tmp_path: Path) -> None:
     torch.jit.save(torch.jit.freeze(torch.jit.script(torch.nn.Linear(2, 2).eval())), tmp_path / "frozen.pt")
     torch.compiler.reset()
     compiled = torch.compile(torch.nn.Linear(2, 2).eval())

@@ -107,7 +107,7 @@ def attempts(tmp_path, monkeypatch):
 
 
 @needs_sandbox
-def test_what_a_sandbox_forbids(attempts, tmp_path):
+def test_sandbox_refuses_forbidden_access(attempts, tmp_path):
     told = attempts(True, tmp_path / "target")
     assert told["network"] != "connected"
     assert told["read"] == "FileNotFoundError"
@@ -129,7 +129,7 @@ def test_what_a_sandbox_forbids(attempts, tmp_path):
     assert told["descriptors"] <= 8
 
 
-def test_what_no_sandbox_forbids(attempts, tmp_path):
+def test_missing_sandbox_refuses_nothing(attempts, tmp_path):
     """The attempts succeed where nothing forbids them, so the test above can fail."""
     told = attempts(False, tmp_path / "target")
     assert (told["network"], told["read"], told["write"]) == ("connected", "secret", "written")
@@ -162,7 +162,7 @@ def cheats(tmp_path, monkeypatch):
         ("remains", "the process was ended by SIGKILL"),
     ],
 )
-def test_what_a_process_sends_and_leaves_is_not_believed(name, text, cheats, tmp_path):
+def test_messages_and_files_of_a_sandboxed_process_are_checked(name, text, cheats, tmp_path):
     ended = cheats(name)
     assert text in ended.message, ended
     assert (ended.outcome, ended.trace) == ("crashed" if name == "remains" else "failed", None)
@@ -227,7 +227,7 @@ def test_without_a_sandbox_nothing_of_others_is_opened(no_sandbox, tmp_path):
     assert inspect_model(model).name == "writer"
 
 
-def test_a_system_that_forbids_namespaces_is_told(monkeypatch, tmp_path):
+def test_system_without_namespaces_is_reported(monkeypatch, tmp_path):
     fake = tmp_path / "bwrap"
     fake.write_text("#!/bin/sh\n[ $1 = --version ] && exec echo 0.0\necho bwrap: No permissions >&2\nexit 1\n")
     fake.chmod(0o755)

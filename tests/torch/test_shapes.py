@@ -61,7 +61,7 @@ def values_of_a_run(module: torch.jit.ScriptModule, x: torch.Tensor) -> dict[str
 
 @pytest.mark.parametrize("via", ["script", "trace"])
 @pytest.mark.parametrize(("model", "sizes"), [(Blocks(), (2, 3, 33, 40)), (Sequence(), (2, 4, 50))])
-def test_every_shape_that_is_told_is_that_of_a_run(model, sizes, via):
+def test_every_shown_shape_is_that_of_a_run(model, sizes, via):
     x = torch.rand(sizes)
     recording = fe.record(model.eval(), (x,), via=via, measure=None)
     snapshot = recording.trace.steps[-1].graph
@@ -83,7 +83,7 @@ class Two(nn.Module):
 
 
 @pytest.mark.parametrize("size", [8, 32])
-def test_what_would_save_most_comes_first(size):
+def test_largest_saving_comes_first(size):
     trace = fe.record(Two().eval(), torch.rand(1, 3, size, size), measure=None).trace
     places = [(4, size), (16, (size - 3) // 4 + 1)]
     saved = [2 * channels * side * side * 4 for channels, side in places]
@@ -98,7 +98,7 @@ def test_what_would_save_most_comes_first(size):
     assert nodes[unknown.near_misses[0].neighbour].inputs[1] == "self.second.weight"
 
 
-def test_what_no_shape_is():
+def test_shape_with_unknown_sizes_is_none():
     assert typed_shape("Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)") == (2, 3)
     assert typed_shape("Float(*, 3)") is None
     assert typed_shape("Tensor") is None

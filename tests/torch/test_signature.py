@@ -101,7 +101,7 @@ def test_a_scripted_module():
         (nn.Identity(), None),
     ],
 )
-def test_the_first_operator_tells_the_sizes(module, text):
+def test_first_operator_gives_the_sizes(module, text):
     assert suggested(module)[0] == text
     # Tracing writes other operators, and freezing makes constants of the weights.
     example = torch.zeros([int(size) for size in (text or "1x2").split("x")])
@@ -197,7 +197,7 @@ def test_a_size_that_runs_is_looked_for():
     assert found.failure.fixes[0] == CallFix("Use 2x3x32x32, which runs", ("2x3x32x32",))
 
 
-def test_what_a_call_returns():
+def test_output_text_describes_nested_results():
     assert output_text({"a": torch.zeros(2), "b": [torch.zeros(()), 3, None, "x", 5]}) == (
         "{a: 2 float32, b: (one float32, 3, None, str, …)}"
     )

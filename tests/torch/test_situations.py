@@ -86,7 +86,7 @@ class OneNameThreeMethods(nn.Module):
 
 
 @pytest.mark.parametrize("names", [("b.go", "go", "a.go"), ("go", "a.go", "b.go"), ("a.go", "b.go")])
-def test_methods_of_one_name_are_told_apart(recorded, names):
+def test_methods_of_one_name_are_distinguished(recorded, names):
     frozen(OneNameThreeMethods(), *names)
     (trace,) = recorded.traces
     own = {"go": "aten::div", "a.go": "aten::mul", "b.go": "aten::sub"}
@@ -195,7 +195,7 @@ class BumpsOne(nn.Module):
         return self.b(self.a.bump(self.a(x)))
 
 
-def test_what_one_of_two_instances_writes(recorded):
+def test_write_of_one_instance_preserves_only_its_attributes(recorded):
     frozen(BumpsOne())
     found = fates(recorded, "a.calls", "a.offset", "b.calls", "b.offset")
     assert found == {
@@ -312,7 +312,7 @@ def test_the_trace_outlives_the_module():
     assert fates(captured, "weight") == {"weight": "inlined"}
 
 
-def test_the_trace_tells_of_the_module_as_it_was():
+def test_trace_describes_the_module_before_the_freeze():
     module = torch.jit.script(filled(nn.Linear(2, 3)))
     with fe.capture() as captured:
         torch.jit.freeze(module)

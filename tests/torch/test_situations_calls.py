@@ -94,7 +94,7 @@ def test_a_pass_of_the_users_own_is_a_step_of_its_own(recorded):
     assert [place.value for place in weight.locations] == ["self.0.weight_mkldnn"]
 
 
-def test_what_a_pass_of_the_users_own_computed_is_not_claimed_to_be_known(recorded):
+def test_result_of_a_user_pass_has_unknown_origin(recorded):
     frozen = torch.jit.freeze(scripted(models.ConvBn()), optimize_numerics=False)
     torch._C._jit_pass_fold_frozen_conv_bn(frozen.graph)
     torch.jit.run_frozen_optimizations(frozen)

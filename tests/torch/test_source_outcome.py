@@ -124,7 +124,7 @@ def test_a_line_that_is_called_twice_on_one_module_keeps_its_own_call(scripted: 
     assert Lines(scripted).ops("return self.relu(y + x)") == ["aten::add", "aten::relu"] * 2
 
 
-def test_what_modules_compute_belongs_to_the_line_that_calls_them(scripted: Trace) -> None:
+def test_outcome_of_a_module_belongs_to_the_line_that_calls_it(scripted: Trace) -> None:
     lines = Lines(scripted)
     assert lines.ops("x = F.relu(self.stem(x))") == ["aten::conv2d", "aten::relu"]
     blocks = ["aten::conv2d", "aten::relu", "aten::add", "aten::relu"] * 2

@@ -175,7 +175,7 @@ def test_a_script_module_that_keeps_every_weight_passes() -> None:
     assert (check.verdict, check.message) == ("passed", "Its outputs follow every weight that was changed.")
 
 
-def test_what_was_folded_is_ignored_however_it_is_changed() -> None:
+def test_stale_folded_weights_are_ignored_however_they_change() -> None:
     [check] = fe.record(filled(Convolutional()), image(), measure=None, checks=("stale_weights",)).trace.checks
     folded = "bn.bias, bn.running_mean, bn.running_var, bn.weight, conv.bias, conv.weight"
     assert check.message == (
@@ -220,7 +220,7 @@ def test_given_up_parameters_cannot_be_probed() -> None:
     ],
     ids=["no inputs", "no weights"],
 )
-def test_what_cannot_be_probed_is_unknown(model: nn.Module, inputs: Tensor | None, message: str) -> None:
+def test_unprobed_weight_is_unknown(model: nn.Module, inputs: Tensor | None, message: str) -> None:
     [check] = fe.record(model.eval(), inputs, measure=None, checks=("stale_weights",)).trace.checks
     assert check == Check("stale_weights", "unknown", message)
 

@@ -167,7 +167,7 @@ def test_a_fold_of_the_second_round():
     assert changed == [(1, FOLDS[0]), (1, FOLDS[2]), (2, FOLDS[1])]
 
 
-def test_without_numerics_there_is_no_folding_loop():
+def test_freeze_without_numerics_has_no_folding_loop():
     _, trace = recorded(models.TwoRounds, [], "plain")
     assert names(trace.steps) == expected(["RemoveDropout", "FrozenConcatLinear"], 0)
     assert dict(trace.options) == {"optimize_numerics": "False", "preserved_attrs": "[]"}
@@ -236,7 +236,7 @@ def test_a_traced_python_operator():
     assert bare(trace.final("forward").graph) == live(frozen, "forward")
 
 
-def test_what_is_left_of_a_function_that_was_inlined_hides_no_step():
+def test_rest_of_an_inlined_function_hides_no_step():
     _, trace = recorded(graph_models.CallsFunction, [], "freeze")
     assert "Function" in [node.outputs[0].type for node in trace.steps[1].graph.walk() if node.outputs]
     assert all(step.code for step in trace.steps)

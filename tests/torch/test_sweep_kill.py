@@ -81,7 +81,7 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-def test_a_killed_sweep_goes_on_and_does_nothing_twice(place: Path) -> None:
+def test_killed_sweep_resumes_without_repetition(place: Path) -> None:
     killed = _start(place)
     _until(place / "is_second")
     os.kill(killed.pid, signal.SIGKILL)

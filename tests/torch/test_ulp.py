@@ -43,7 +43,9 @@ def test_both_zeros_are_one_number_and_the_smallest_lie_two_apart(dtype: torch.d
         ([], [], 0.0),
     ],
 )
-def test_what_is_not_finite(dtype: torch.dtype, actual: list[float], expected: list[float], distance: float) -> None:
+def test_nonfinite_values_have_no_ulp_distance(
+    dtype: torch.dtype, actual: list[float], expected: list[float], distance: float
+) -> None:
     assert max_ulp(torch.tensor(actual, dtype=dtype), torch.tensor(expected, dtype=dtype)) == distance
 
 

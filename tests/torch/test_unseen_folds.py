@@ -320,9 +320,7 @@ class BeforePadded(Layers):
         (BeforePadded(), "before_padded_conv", ""),
     ],
 )
-def test_what_only_another_architecture_folds_has_one_line_without_advice(
-    module: nn.Module, reason: str, others: str
-) -> None:
+def test_fold_of_another_architecture_gets_one_line_without_advice(module: nn.Module, reason: str, others: str) -> None:
     (miss,) = missed(freeze(module))
     assert (miss.kind, miss.reason, miss.advice) == ("conv_bn", reason, "")
     assert ("more node" in miss.detail) == bool(others)
@@ -376,7 +374,7 @@ class Ordered(Layers):
         return -self.wide(-self.conv(x))
 
 
-def test_what_would_save_most_comes_first() -> None:
+def test_largest_saving_comes_first() -> None:
     misses: list[Any] = missed(freeze(Ordered()))
     graph = freeze(Ordered()).passes[-1].after
     weights = {node.id: node.inputs[1] for node in graph.walk() if node.op == "aten::conv2d"}

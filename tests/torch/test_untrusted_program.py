@@ -437,7 +437,7 @@ def test_plain_values_come_back_as_they_were():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_not_plain_is_refused(value):
+def test_pickle_that_is_not_plain_is_refused(value):
     with pytest.raises(PickleRefusedError):
         plain_tensors(saved(value))
 

@@ -60,7 +60,7 @@ def test_numbers_of_a_tensor(tensor: torch.Tensor, expected: ValueSummary) -> No
     assert summary(tensor) == expected
 
 
-def test_what_is_not_finite_is_counted_apart() -> None:
+def test_nonfinite_elements_are_counted_separately() -> None:
     found = summary(torch.tensor([NAN, INF, 0.0, 2.0]))
     assert (found.zeros, found.nans, found.histogram, found.counted) == (1, 1, ENDS, 4)
     assert summary(torch.tensor([NAN, NAN])).histogram == ()

@@ -113,7 +113,7 @@ def test_the_peephole_pass_needs_something_of_its_kinds():
     assert set(reasons(recorded(Doubling()), "PeepholeOptimize")) == {""}  # no graph proves what torch thinks of 2
 
 
-def test_what_is_said_to_be_absent_is_not_in_the_graph(traces: dict[str, Trace]):
+def test_operator_reported_absent_is_not_in_the_graph(traces: dict[str, Trace]):
     checked = set()
     for trace in traces.values():
         for step, notes in zip(trace.steps, pass_notes(trace), strict=True):

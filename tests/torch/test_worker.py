@@ -172,7 +172,7 @@ def test_one_bar_for_the_whole_recording_names_each_phase(output):
     assert all(event.left_s is None for event in told if not event.message.startswith(("latency: round", "numerics:")))
 
 
-def test_the_preview_can_be_opened_while_measuring_goes_on(output):
+def test_preview_opens_while_measuring_continues(output):
     previews = []
 
     def look(event):
@@ -221,7 +221,7 @@ def test_a_wrong_request_fails_with_our_words_and_no_trace(fields, message, outp
     assert not output.exists()
 
 
-def test_a_missing_folder_is_told_before_anything_is_recorded(tmp_path):
+def test_missing_folder_is_refused_before_recording(tmp_path):
     job = Job(tmp_path / "nowhere" / "net.fztrace", "plain")
     assert "there is no folder" in job.run().message
     assert job.of(JobProgress) == []
@@ -246,7 +246,7 @@ def test_an_exception_of_the_model_s_own_code(output):
     assert "record_task.py" in ended.traceback
 
 
-def test_an_exception_of_torch_is_told_whole_and_without_our_own_frames(output):
+def test_exception_of_torch_is_shown_whole_without_own_frames(output):
     ended = Job(output, "unscriptable").run()
     assert (ended.outcome, ended.trace, ended.is_refusal) == ("failed", None, False)
     said = "'Tensor' object has no attribute or method 'forward'"
@@ -412,7 +412,7 @@ def test_a_death_before_the_freeze_leaves_no_trace(output):
     assert ended.message == f"{SEGFAULT}, while loading the model"
 
 
-def test_a_death_while_the_model_is_traced_leaves_what_was_asked_for(output):
+def test_death_while_tracing_keeps_the_request(output):
     job = Job(output, "fatal", via="trace", call="mine()")
     ended = job.run()
     assert (ended.outcome, ended.trace, ended.died_in) == ("crashed", output, "tracing")
@@ -445,7 +445,7 @@ MEMORY = 1 << 30
 @pytest.mark.parametrize(
     ("model", "place"), [("inside_growth", PROPAGATION), ("outside_growth", ("build", "loading the model", None))]
 )
-def test_what_takes_more_memory_than_it_may_is_ended_with_its_steps(model, place, output):
+def test_recording_over_its_memory_limit_ends_with_its_steps(model, place, output):
     job = Job(output, model, memory_bytes=MEMORY)
     ended = job.run()
     kept = None if place[2] is None else output
@@ -586,7 +586,7 @@ def test_an_interrupt_that_the_model_catches_ends_it_too(model, output):
     assert ended.message.startswith("cancelled while ")
 
 
-def test_what_torch_does_not_interrupt_is_ended_by_cancelling(output):
+def test_cancelling_kills_a_recording_that_torch_does_not_interrupt(output):
     job = Job(output, "deaf_hang")
     job.start()
     job.wait_for(lambda event: isinstance(event, JobProgress) and "FoldFrozenConvAddOrSub" in event.message)
@@ -598,7 +598,7 @@ def test_what_torch_does_not_interrupt_is_ended_by_cancelling(output):
     assert fe.load(ended.trace).failure.type == "cancelled"
 
 
-def test_what_is_printed_is_passed_on(output):
+def test_output_of_the_model_is_passed_on(output):
     told = {"stdout": b"", "stderr": b""}
 
     def note(stream, data):
@@ -611,7 +611,7 @@ def test_what_is_printed_is_passed_on(output):
     assert told == {"stdout": b"to standard output\n", "stderr": b"to standard error\n" * 10_000}
 
 
-def test_what_was_printed_right_before_a_crash_is_not_lost(output):
+def test_output_right_before_a_crash_is_kept(output):
     ended = Job(output, "printing_and_dying").run()
     assert ended.log[0] == "the last thing I see"
 
@@ -626,7 +626,7 @@ def test_cancelling_at_once(output):
     assert not output.exists()
 
 
-def test_what_the_listener_raises_ends_the_recording(output, monkeypatch):
+def test_exception_of_the_listener_ends_the_recording(output, monkeypatch):
     raised: list[Any] = []
     monkeypatch.setattr(threading, "excepthook", raised.append)
 
@@ -639,7 +639,7 @@ def test_what_the_listener_raises_ends_the_recording(output, monkeypatch):
     assert [each.exc_type for each in raised] == [KeyError]
 
 
-def test_on_a_full_disk_it_goes_on_without_a_journal(output, tmp_path):
+def test_recording_on_a_full_disk_continues_without_a_journal(output, tmp_path):
     folder = tmp_path / "job"
     folder.mkdir()
     (folder / REQUEST).write_text(request_text(RecordRequest(f"{MODELS}:plain", output, measure=None)))

@@ -20,7 +20,7 @@ from tests.torch import worker_models
 MODELS = "tests.torch.worker_models"
 
 
-def test_what_a_model_holds():
+def test_inspection_lists_the_attributes_of_a_model():
     summary = inspect_model(f"{MODELS}:plain")
     kept = {each.path: each for each in summary.attributes}
     assert next(iter(kept)) == "conv"
@@ -51,7 +51,7 @@ def test_an_example_with_something_to_preserve():
     assert summary.preserved
 
 
-def test_what_cannot_be_scripted_is_listed_as_python_has_it():
+def test_unscriptable_model_is_listed_as_python_has_it():
     summary = inspect_model(f"{MODELS}:unscriptable")
     assert [each.path for each in summary.attributes] == [
         "conv",
@@ -74,7 +74,7 @@ def test_what_cannot_be_scripted_is_listed_as_python_has_it():
         (f"{MODELS}:dying_at_once", r"looking at it failed: the process was ended by SIGSEGV"),
     ],
 )
-def test_what_cannot_be_looked_at(spec, message):
+def test_uninspectable_file_gives_an_error(spec, message):
     with pytest.raises(fe.ModelSpecError, match=message):
         inspect_model(spec)
 
@@ -123,7 +123,7 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
         (0.5, "float:0.5"),
     ],
 )
-def test_inputs_are_written_as_they_are_asked_for(value, text):
+def test_suggested_inputs_are_written_as_options(value, text):
     assert input_texts(fe.Inputs((value,), {"mask": value})) == (text, f"mask={text}")
     made = make_inputs([parse_input(text)]).args[0]
     assert type(made) is type(value)

@@ -173,7 +173,7 @@ def test_compiled_code_is_refused(exported, tmp_path):
     assert "compiled code" in refused(spec)
 
 
-def test_what_is_no_program_is_refused(tmp_path):
+def test_file_that_is_not_a_program_is_refused(tmp_path):
     marker = tmp_path / "marker"
     (tmp_path / "net.pkl").write_bytes(pickle.dumps(Payload(marker)))
     torch.save(Payload(marker), tmp_path / "net.pt")

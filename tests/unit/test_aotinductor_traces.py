@@ -26,7 +26,7 @@ def packaged() -> fe.Trace:
     )
 
 
-def test_it_is_written_and_read_again() -> None:
+def test_aotinductor_trace_survives_a_round_trip() -> None:
     trace = packaged()
     assert not fe.problems(trace)
     assert fe.loads(fe.dumps(trace)) == trace
@@ -50,7 +50,7 @@ def test_every_view_takes_it() -> None:
     assert len(analysis.pass_notes(trace)) == len(trace.steps)
 
 
-def test_it_is_compared_with_torch_compile_pass_by_pass_and_with_torchscript_by_purpose() -> None:
+def test_aotinductor_is_compared_with_inductor_by_pass_and_with_torchscript_by_purpose() -> None:
     of_compile, of_package = inductor(), packaged()
     same = fe.diff_traces(of_compile, of_package)
     assert not same.across_backends

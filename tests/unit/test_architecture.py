@@ -373,7 +373,7 @@ def test_the_viewer_uses_only_exports_of_the_engine_and_of_its_rooms():
         ("import freeze_engine.worker.journal", True),
     ],
 )
-def test_what_the_engine_does_not_export_is_found(source, hidden):
+def test_import_of_an_unexported_name_is_found(source, hidden):
     tree = ast.parse(source)
     names = {*imported(tree, "viewer"), *attributes_of(tree, "freeze_engine")}
     assert bool([name for name in names if is_hidden(name)]) == hidden

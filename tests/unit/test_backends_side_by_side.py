@@ -34,7 +34,7 @@ def test_passes_stand_beside_each_other_by_their_purpose() -> None:
     assert found.after == PassEffect((2, 3), 2, 4, 2, (("conv_add", 1), ("conv_mul", 1)), ("bn", "conv", "other.bn"))
 
 
-def test_what_no_pass_does_says_where_it_is_done() -> None:
+def test_purpose_without_a_pass_names_its_place() -> None:
     found = pair("unroll loops and make lists values", fe.diff_traces(torchscript(), inductor()))
     assert (found.before.steps, found.before.changed) == ((1,), 0)
     assert found.after == PassEffect((), instead="Dynamo runs Python's loops and lists while it traces")

@@ -63,7 +63,7 @@ def test_one_of_many_takes_few_tests():
     assert len(asked) <= 12
 
 
-def test_what_is_returned_was_seen_to_be_bad_even_where_more_mends_it():
+def test_returned_candidate_was_observed_to_fail():
     seen = {}
 
     def is_bad(done):

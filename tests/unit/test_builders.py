@@ -59,7 +59,7 @@ def test_the_empty_trace_has_no_steps() -> None:
 
 
 @pytest.mark.parametrize("shape", ["resnet", "transformer"])
-def test_a_synthetic_trace_has_the_size_asked_for(shape: Any) -> None:
+def test_synthetic_trace_has_the_requested_size(shape: Any) -> None:
     trace = synthetic_trace(1000, 7, shape, changed=0.02)
     assert len(trace.steps) == 7
     assert len(trace.steps[0].graph.nodes) == 1000

@@ -68,7 +68,7 @@ def test_each_method_is_a_series():
     assert data.baselines == (("eager", 95_000.0), ("scripted", 91_000.0))
 
 
-def test_an_infinite_error_is_told_and_not_drawn():
+def test_infinite_error_is_listed_and_not_drawn():
     trace = small_trace()
     outputs = (OutputError("0", math.inf, math.inf, 0.0, 3, False),)
     steps = list(trace.steps)
@@ -98,7 +98,7 @@ def test_ratios_to_the_pass_before_and_to_the_first_are_two_series():
     assert (first.name, first.steps, first.hollow) == ("to the first", [6, 10], [False, True])
 
 
-def test_several_methods_and_devices_are_told_apart():
+def test_methods_and_devices_get_series_of_their_own():
     trace = small_trace()
     both = tuple(
         replace(step, latency=(*step.latency, *(replace(entry, device="cuda:0") for entry in step.latency)))
@@ -125,7 +125,7 @@ def test_errors_over_several_inputs_have_a_span():
     assert errors.texts[2] == "3.0e-04, past tolerance, 1.0e-06 to 3.0e-04 over 3 inputs"
 
 
-def test_what_is_held_twice_is_told_by_step():
+def test_duplicates_are_listed_by_step():
     data = replace(chart_data(small_trace()), duplicated=((2, 64), (4, 8), (6, 8), (8, 8)), peak_bytes=None)
     note = chart_of(data, "Constants").note
     assert note.endswith(

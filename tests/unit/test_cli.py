@@ -158,7 +158,7 @@ def test_a_path_that_no_system_takes_is_one_line_and_exit_2(
     assert "Traceback" not in said
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out.startswith("freezer-ui ")
@@ -200,7 +200,7 @@ def test_a_missing_trace_is_one_line_and_exit_2(tmp_path: Path, capsys: pytest.C
     assert "missing.fztrace" in told.err
 
 
-def test_the_traceback_is_shown_only_when_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_traceback_is_shown_only_with_its_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", "-v", str(tmp_path / "missing.fztrace")]) == 2
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
@@ -264,7 +264,7 @@ def test_record_falls_back_on_what_the_model_brings(model: str, name: str, engin
     assert (request.inputs, request.via, request.options) == ((), None, fe.TorchScriptOptions())
 
 
-def test_without_inputs_nothing_is_measured_and_that_is_told(
+def test_recording_without_inputs_measures_nothing_and_states_it(
     engine: FakeEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine.events = ()
@@ -275,7 +275,7 @@ def test_without_inputs_nothing_is_measured_and_that_is_told(
     assert "nothing was measured" not in capsys.readouterr().err
 
 
-def test_what_the_model_prints_goes_where_it_went(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_of_the_model_keeps_its_stream(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
     engine.printed = (("stdout", "grüße\n".encode()[:3]), ("stderr", b"careful\n"), ("stdout", "grüße\n".encode()[3:]))
     assert main(["record", "net.pt", "-o", "net.fztrace"]) == 0
     told = capsys.readouterr()
@@ -289,7 +289,7 @@ def test_record_can_write_the_report_too(engine: FakeEngine, monkeypatch: pytest
     assert written == [(small_trace(), Path("net.html"))]
 
 
-def test_a_wrong_input_is_told_before_the_model_is_loaded(
+def test_wrong_input_is_refused_before_the_model_is_loaded(
     engine: FakeEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["record", "net.pt", "--input", "three by four"]) == 2
@@ -297,7 +297,7 @@ def test_a_wrong_input_is_told_before_the_model_is_loaded(
     assert engine.asked == []
 
 
-def test_recording_without_torch_is_told() -> None:
+def test_recording_without_torch_is_refused() -> None:
     code = "import sys\nsys.modules['torch'] = None\nfrom viewer.cli import main\nsys.exit(main(['record', 'net.pt']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=_ROOT, check=False)
     assert (done.returncode, done.stdout) == (2, "")
@@ -324,7 +324,7 @@ def test_a_refused_recording_is_wrong_use(engine: FakeEngine, capsys: pytest.Cap
         ("RuntimeError: … only implemented for modules in eval mode. …", "freezing", [], "Call model.eval()"),
     ],
 )
-def test_what_to_do_stands_with_errors_that_many_meet(
+def test_common_errors_name_their_remedy(
     error: str,
     died_in: str,
     words: list[str],
@@ -346,7 +346,7 @@ def test_what_to_do_stands_with_errors_that_many_meet(
         ("traced", ["--via", "trace"], "Try --via script: scripting reads the source, and runs nothing."),
     ],
 )
-def test_a_model_that_does_not_become_torchscript_is_no_failed_freeze(
+def test_conversion_error_is_not_reported_as_failed_freeze(
     conversion: Any, words: list[str], remedy: str, engine: FakeEngine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = f"The model cannot be {conversion}: no lambda, at line 3 of net.py."
@@ -361,7 +361,7 @@ def test_a_model_that_does_not_become_torchscript_is_no_failed_freeze(
     ]
 
 
-def test_a_model_that_refuses_its_inputs_is_told_of(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
+def test_model_that_refuses_its_inputs_is_reported(engine: FakeEngine, capsys: pytest.CaptureFixture[str]) -> None:
     engine.ended = JobEnded("finished", Path("net.fztrace"), "…", unmeasured="not measured: forward() is missing mask")
     assert main(["record", "net.pt", "--input", "1x3"]) == 4
     assert capsys.readouterr().err.endswith("freezer-ui: recorded, not measured: forward() is missing mask\n")
@@ -486,7 +486,7 @@ def test_an_interrupt_that_torch_does_not_see_can_be_repeated(
     assert capsys.readouterr().err == f"{''.join(told)}freezer-ui: interrupted\n"
 
 
-def test_an_end_before_the_interrupt_is_told_as_it_was(engine: FakeEngine) -> None:
+def test_end_before_the_interrupt_is_reported_as_it_was(engine: FakeEngine) -> None:
     engine.signals = [signal.SIGINT]
     assert main(["record", "net.pt", "-o", "net.fztrace"]) == 0
 
@@ -502,7 +502,7 @@ def test_a_signal_that_nobody_repeats_ends_what_torch_does_not_heed(
     assert capsys.readouterr().err.splitlines()[-1] == "freezer-ui: ended by SIGTERM"
 
 
-def test_a_reader_that_has_enough_is_no_error(small_file: Path) -> None:
+def test_closed_pipe_raises_no_error(small_file: Path) -> None:
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "viewer.cli", "stats", str(small_file)]

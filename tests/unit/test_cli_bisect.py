@@ -68,7 +68,7 @@ def search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeSearch:
     return fake
 
 
-def test_it_asks_for_what_the_options_say(search: FakeSearch) -> None:
+def test_options_become_the_bisect_request(search: FakeSearch) -> None:
     words = ["bisect", "example:net", "--input", "1x3", "--device", "cuda:0"]
     freeze = ["--without", "RemoveDropout", "--via", "trace", "--preserve", "a.b"]
     check = ["--check", "accuracy", "--max-error", "0.5", "--no-every-step", "--script", "r.py", "--method", "encode"]
@@ -111,14 +111,12 @@ def test_the_script_is_named_after_the_model(search: FakeSearch) -> None:
 @pytest.mark.parametrize(
     ("ending", "code"), [("nothing_found", 0), ("found", 1), ("broken_before", 1), ("inconclusive", 1)]
 )
-def test_the_exit_code_tells_whether_the_check_fails(ending: str, code: int, search: FakeSearch) -> None:
+def test_exit_code_depends_on_the_check(ending: str, code: int, search: FakeSearch) -> None:
     search.ends = found(ending, culprit=_CULPRIT if ending == "found" else None)
     assert main(["bisect", "example:net", "--check", "accuracy"]) == code
 
 
-def test_the_culprit_is_told_with_its_rewrite_and_script(
-    search: FakeSearch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_culprit_is_printed_with_its_rewrite_and_script(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
     made = Reproduction(Path("net_repro.py"), (Path("net_repro.module.pt"),), True, True, ())
     search.ends = found("found", culprit=_CULPRIT, notes=("Not monotonic.",), reproduction=made)
     assert main(["bisect", "example:net", "--check", "accuracy"]) == 1
@@ -148,9 +146,7 @@ def test_a_script_that_shows_nothing_is_called_so(search: FakeSearch, capsys: py
     ]
 
 
-def test_json_is_all_that_is_printed_where_it_is_asked_for(
-    search: FakeSearch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_option_prints_json_only(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
     search.ends = found("found", culprit=_CULPRIT)
     main(["bisect", "example:net", "--check", "accuracy", "--json"])
     told = json.loads(capsys.readouterr().out)
@@ -168,7 +164,7 @@ def test_json_is_all_that_is_printed_where_it_is_asked_for(
         (["accuracy", "--fullgraph"], "--fullgraph: for --backend inductor only"),
     ],
 )
-def test_wrong_use_is_told_before_anything_is_frozen(
+def test_wrong_use_is_refused_before_the_freeze(
     words: list[str], said: str, search: FakeSearch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bisect", "example:net", "--check", *words]) == 2
@@ -176,7 +172,7 @@ def test_wrong_use_is_told_before_anything_is_frozen(
     assert search.asked == []
 
 
-def test_what_the_freeze_raises_is_told(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exception_of_the_freeze_is_printed(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
     search.ends = RuntimeError("torch says no")
     assert main(["bisect", "example:net", "--check", "accuracy"]) == 3
     assert "the freeze failed: RuntimeError: torch says no" in capsys.readouterr().err
@@ -184,7 +180,7 @@ def test_what_the_freeze_raises_is_told(search: FakeSearch, capsys: pytest.Captu
     assert main(["bisect", "example:net", "--check", "accuracy"]) == 2
 
 
-def test_a_crash_of_the_freeze_is_told_with_what_to_do(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_crash_of_the_freeze_is_printed_with_a_remedy(search: FakeSearch, capsys: pytest.CaptureFixture[str]) -> None:
     search.ends = fe.CrashError(
         "the process was ended by SIGSEGV (segmentation fault), while freezing: Fold of forward"
     )

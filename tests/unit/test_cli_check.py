@@ -17,7 +17,7 @@ def small_file(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_what_is_as_expected_exits_with_0(small_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_met_expectations_exit_with_0(small_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", small_file, "--expect-folded", "conv_bn", "--max-constant-bytes", "1K"]) == 0
     assert [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")] == [
         "ok: conv_bn folded",
@@ -25,7 +25,7 @@ def test_what_is_as_expected_exits_with_0(small_file: str, capsys: pytest.Captur
     ]
 
 
-def test_each_expectation_is_told_and_one_that_fails_exits_with_1(
+def test_each_expectation_is_printed_and_a_failed_one_exits_with_1(
     small_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = "--expect-folded conv_bn --expect-folded conv_add --no-preserved --saves --no-slower --no-failed-checks"
@@ -42,7 +42,7 @@ def test_each_expectation_is_told_and_one_that_fails_exits_with_1(
     ]
 
 
-def test_what_cannot_be_told_exits_with_1(small_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unanswered_expectation_exits_with_1(small_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", small_file, "--no-preserved", "layer*", "--max-error", "1", "--reference", "float64"]) == 1
     assert capsys.readouterr().out.count("cannot tell: ") == 2
 
@@ -52,7 +52,7 @@ def test_patterns_may_be_given_together_or_apart(small_file: str, capsys: pytest
     assert capsys.readouterr().out.count("ok: none of ") == 3
 
 
-def test_a_trace_that_was_taken_for_a_pattern_is_asked_for(small_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trace_taken_for_a_pattern_is_pointed_out(small_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--no-preserved", small_file]) == 2
     assert "TRACE is missing: name it first, for --no-preserved takes what follows it" in capsys.readouterr().err
 
@@ -102,7 +102,7 @@ def test_wrong_use_exits_with_2(
 
 
 @pytest.mark.parametrize("words", [["--max-constant-bytes", "98MB"], ["--max-error", "x"], ["--reference", "bf16"]])
-def test_what_cannot_be_read_exits_with_2(small_file: str, words: list[str]) -> None:
+def test_unreadable_trace_exits_with_2(small_file: str, words: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["check", small_file, *words])
     assert ended.value.code == 2

@@ -36,7 +36,7 @@ def test_each_thing_has_a_line(data: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert told["recordings"] == str(data / "freezer-ui" / "recordings")
 
 
-def test_a_missing_sandbox_is_told_with_what_is_then_the_case(
+def test_missing_sandbox_is_reported_with_its_consequence(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = SandboxStatus(problem="there is no sandbox: bubblewrap is not installed")
@@ -51,7 +51,7 @@ def test_a_missing_sandbox_is_told_with_what_is_then_the_case(
     assert told["C++ compiler"].startswith("none (g++ or clang++ or c++)")
 
 
-def test_what_nothing_can_do_without_is_an_error(
+def test_missing_requirement_is_an_error(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def version(package: str) -> str:

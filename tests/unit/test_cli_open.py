@@ -238,7 +238,7 @@ def test_examples_and_factories_are_recorded(
         (["--host", "192.0.2.1", "--port", "7007"], "cannot listen on 192.0.2.1, port 7007"),
     ],
 )
-def test_what_cannot_be_opened_is_one_line_and_exit_2(
+def test_file_that_cannot_be_opened_prints_one_line_and_exits_with_2(
     words: list[str], message: str, server: FakeServer, trace: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (trace.parent / "text.pt").write_text("hello")
@@ -287,14 +287,14 @@ def test_the_number_of_recordings_at_once_is_read(server: FakeServer, capsys: py
     assert server.options[3] == 3
 
 
-def test_a_taken_port_is_an_error_if_it_was_asked_for(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explicit_port_in_use_is_an_error(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["--no-browser", "--port", str(port)]) == 2
     assert f"port {port} is taken" in capsys.readouterr().err
 
 
-def test_the_next_free_port_is_taken_and_told(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_next_free_port_is_used_and_printed(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     with listen("127.0.0.1", None) as first:
         assert main(["--no-browser"]) == 0
         assert server.port != port_of(first)
@@ -303,7 +303,7 @@ def test_the_next_free_port_is_taken_and_told(server: FakeServer, capsys: pytest
     assert f":{server.port}/" in told.out
 
 
-def test_serving_other_machines_is_told(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serving_other_machines_prints_a_warning(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--no-browser", "--host", "0.0.0.0"]) == 0
     told = capsys.readouterr()
     assert "whoever has this link can list your folders, open traces, upload files and start recordings" in told.err
@@ -311,7 +311,7 @@ def test_serving_other_machines_is_told(server: FakeServer, capsys: pytest.Captu
     assert told.out.startswith(f"http://{socket.gethostname()}:")
 
 
-def test_a_missing_torch_is_told_before_the_server_starts(
+def test_missing_torch_is_reported_before_the_server_starts(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)

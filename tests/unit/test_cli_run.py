@@ -88,7 +88,7 @@ def test_an_exception_of_the_script_is_shown_as_its_own(capsys: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("freeze_in_script")
-def test_a_script_that_cannot_be_parsed_is_told_as_python_does(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unparsable_script_is_reported_as_by_python(capsys: pytest.CaptureFixture[str]) -> None:
     Path("job.py").write_text("def :\n")
     assert main(["run", "--", "job.py"]) == 1
     told = capsys.readouterr().err

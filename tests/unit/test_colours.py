@@ -77,7 +77,7 @@ def test_text_can_be_read_on_every_ground(theme):
 
 @pytest.mark.parametrize("sight", SIGHTS)
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_fates_and_signs_are_told_apart(theme, sight):
+def test_fates_and_signs_have_distinct_colours(theme, sight):
     pairs = [*combinations(FATES, 2), *combinations(SIGNS, 2)]
     close = {pair: distance(theme[pair[0]], theme[pair[1]], sight) for pair in pairs}
     assert {pair: apart for pair, apart in close.items() if apart < TOLD_APART} == {}
@@ -85,6 +85,6 @@ def test_fates_and_signs_are_told_apart(theme, sight):
 
 @pytest.mark.parametrize("sight", SIGHTS)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_series_of_charts_are_told_apart(theme, sight):
+def test_chart_series_have_distinct_colours(theme, sight):
     series = PALETTES[theme].series
     assert min(distance(one, other, sight) for one, other in combinations(series, 2)) >= TOLD_APART

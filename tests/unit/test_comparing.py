@@ -80,7 +80,7 @@ def test_the_text_of_a_difference(update_golden: bool) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_every_respect_is_told_apart() -> None:
+def test_every_aspect_is_compared() -> None:
     found = differing(fe.diff_traces(small_trace(), other_trace()))
     assert found == tuple(aspect for aspect in ASPECTS if aspect != "failures")
     assert differing(fe.diff_traces(small_trace(), failed_trace())).count("failures") == 1
@@ -143,7 +143,7 @@ def test_kernels_that_do_the_same_work_stand_beside_each_other() -> None:
     assert told["differs"]
 
 
-def test_a_program_that_one_trace_does_not_tell_of_is_no_difference() -> None:
+def test_program_known_to_one_trace_only_is_not_a_difference() -> None:
     conv = Kernel("conv", "cpp", (), ("conv",))
     diff = fe.diff_traces(with_kernels(conv), replace(small_trace(), programs=()))
     assert "kernels" not in differing(diff)
@@ -190,7 +190,7 @@ def test_times_of_two_runs_are_apart_only_beyond_the_pace_of_both(
     assert f"forward on cpu: {said}" in diff_text(diff, ASPECTS)
 
 
-def test_another_device_is_no_difference_in_time() -> None:
+def test_times_on_different_devices_are_not_compared() -> None:
     diff = fe.diff_traces(*latency_at(100.0, 0.5), *latency_at(50.0, 0.5, "cuda:0"))
     assert "latency" not in differing(diff)
     assert "forward on cuda:0: measured in only one of them" in diff_text(diff, ASPECTS)
@@ -245,7 +245,7 @@ def files(tmp_path: Path) -> list[str]:
     ("only", "code"),
     [([], 1), (["--only", "failures"], 0), (["--only", "failures,environment"], 1), (["--only", "fates"], 1)],
 )
-def test_the_exit_code_tells_whether_what_counts_differs(files: list[str], only: list[str], code: int) -> None:
+def test_exit_code_depends_on_the_compared_aspects(files: list[str], only: list[str], code: int) -> None:
     assert main(["diff", *files, *only]) == code
 
 
@@ -302,7 +302,7 @@ def test_wrong_use_exits_with_2(files: list[str], words: list[str]) -> None:
     assert ended.value.code == 2
 
 
-def test_what_is_no_trace_exits_with_2(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_that_is_not_a_trace_exits_with_2(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", files[0], "missing.fztrace"]) == 2
     assert "missing.fztrace" in capsys.readouterr().err
 

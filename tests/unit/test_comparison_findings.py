@@ -73,7 +73,7 @@ def test_a_pass_that_pays_off_in_one_only_differs_where_its_ratios_are_apart() -
     assert texts(rows(trace, far, "What made it faster")["ConstantPropagation"])[2]
 
 
-def test_what_differs_comes_first_among_the_sections_and_in_them() -> None:
+def test_differences_come_first_among_and_within_sections() -> None:
     trace = small_trace()
     checks = (*trace.checks, Check("determinism", "passed", "3 freezes did the same."))
     passed = (replace(checks[0], verdict="passed"), checks[1])
@@ -149,13 +149,13 @@ def test_memory_and_notices_differ_but_a_peak_does_not() -> None:
     assert rows(other, trace, "Memory")["saving"]["steps"] == [None, 8 + len(trace.steps)]
 
 
-def test_how_a_freeze_ended_is_a_finding_too() -> None:
+def test_end_of_the_freeze_is_a_finding() -> None:
     row = rows(small_trace(), failed_trace(), "How they ended")["The freeze"]
     assert (row["a"]["text"], row["b"]["tone"], row["differs"]) == ("came to its end", "bad", True)
     assert not rows(failed_trace(), failed_trace(), "How they ended")["The freeze"]["differs"]
 
 
-def test_what_a_pass_does_on_its_own_is_compared_by_its_intervals() -> None:
+def test_contributions_are_compared_by_their_intervals() -> None:
     trace = small_trace()
     entry = trace.ablation[0]
     slower = replace(entry, latency=(replace(entry.latency[0], ratio=Interval(1.1, 1.05, 1.2), verdict="slower"),))
@@ -167,7 +167,7 @@ def test_what_a_pass_does_on_its_own_is_compared_by_its_intervals() -> None:
     assert texts(found["FoldConvAdd"]) == ("could not be measured", "could not be measured", False)
 
 
-def test_what_is_held_twice_is_summed_up_and_the_largest_of_one_trace_come_first() -> None:
+def test_duplicates_are_summed_with_the_largest_first() -> None:
     trace = small_trace()
     found = view_data(trace)["findings"]
 

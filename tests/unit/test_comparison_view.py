@@ -105,7 +105,7 @@ def test_attributes_that_met_another_fate_come_first():
         ({"backend": "inductor"}, ["Net « naïve » <b>, torchscript", "Net « naïve » <b>, inductor"]),
     ],
 )
-def test_traces_of_one_name_are_called_by_what_tells_them_apart(changes, names):
+def test_traces_of_one_name_are_labelled_by_their_difference(changes, names):
     first = small_trace()
     assert comparison_data(first, replace(first, **changes), charted=False)["comparison"]["names"] == names
 

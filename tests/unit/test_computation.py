@@ -32,7 +32,7 @@ def test_names_origins_and_unread_constants_are_no_difference(other: fe.GraphSna
     assert differ(ADD, other) == ()
 
 
-def test_the_order_of_independent_nodes_is_no_difference() -> None:
+def test_order_of_independent_nodes_is_ignored() -> None:
     neg, absolute = node("n", "aten::neg", "x"), node("a", "aten::abs", "x")
     both = node("y", "aten::add", "n a")
     assert differ(graph(neg, absolute, both), graph(absolute, neg, both)) == ()
@@ -60,7 +60,7 @@ def test_a_list_of_constants_is_a_constant() -> None:
         (graph(node("n", "aten::neg", "x"), *ADD.nodes), ("aten::neg +1",)),
     ],
 )
-def test_what_is_computed_otherwise_is_named(other: fe.GraphSnapshot, said: tuple[str, ...]) -> None:
+def test_changed_computation_is_named(other: fe.GraphSnapshot, said: tuple[str, ...]) -> None:
     assert differ(ADD, other) == said
 
 
@@ -80,7 +80,7 @@ def test_other_weights_in_a_librarys_layout_are_a_difference() -> None:
     assert computation(ours).unknown == ()
 
 
-def test_a_list_of_weights_is_told_by_its_digest_whoever_writes_its_type() -> None:
+def test_list_of_weights_is_identified_by_its_digest() -> None:
     use = node("y", "aten::cat", "w")
     kept = Constant((), "List[Tensor]", "cpu", 16, digest=f"{1:0>16}")
     held = replace(constant("w", "[<Tensors>]"), constant=kept)
@@ -103,7 +103,7 @@ def test_constants_of_unknown_value_count_as_equal_and_are_named(held: fe.Node) 
     assert computation(graph(held, use)).unknown == (f"%w ({held.outputs[0].type})",)
 
 
-def test_what_stands_in_a_block_counts() -> None:
+def test_nodes_in_a_block_are_compared() -> None:
     def branch(op: str) -> fe.GraphSnapshot:
         inner = Block((), (node("z", op, "x"),), ("z",))
         return graph(replace(node("y", "prim::If", "x"), blocks=(inner,)))

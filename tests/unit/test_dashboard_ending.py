@@ -21,7 +21,7 @@ from viewer.dashboard.end_signals import is_fault
         (None, True),
     ],
 )
-def test_a_message_that_is_cut_off_is_no_fault(error: BaseException | None, told: bool) -> None:
+def test_truncated_message_raises_no_error(error: BaseException | None, told: bool) -> None:
     information: Any = error and (type(error), error, None)
     record = logging.LogRecord("tornado.application", logging.ERROR, "", 0, "Uncaught exception", None, information)
     assert is_fault(record) is told

@@ -20,7 +20,7 @@ class _Clock:
         return self.now_s
 
 
-def test_each_way_in_has_a_cookie_of_its_own_and_no_cookie_tells_a_token() -> None:
+def test_each_entrance_has_its_own_cookie_that_reveals_no_token() -> None:
     entrances = Entrances(TOKEN, LAUNCH)
     cookies = (entrances.by_token(TOKEN).cookie, entrances.by_launch(LAUNCH).cookie)
     assert None not in cookies
@@ -43,7 +43,7 @@ def test_the_launch_token_works_once_and_its_second_use_withdraws_the_cookie() -
 
 
 @pytest.mark.parametrize("launch", ["", "x", TOKEN, LAUNCH[:-1], "é", "\udcff"])
-def test_what_is_not_the_launch_token_withdraws_nothing(launch: str) -> None:
+def test_wrong_launch_token_withdraws_nothing(launch: str) -> None:
     entrances = Entrances(TOKEN, LAUNCH)
     cookie = entrances.by_launch(LAUNCH).cookie or ""
     assert entrances.by_launch(launch).cookie is None

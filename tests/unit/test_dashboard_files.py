@@ -22,7 +22,7 @@ def _archive(path: Path, *names: str) -> Path:
     return path
 
 
-def test_kinds_are_told_by_content(tmp_path: Path) -> None:
+def test_file_kind_is_recognised_by_content(tmp_path: Path) -> None:
     fe.save(small_trace(), tmp_path / "a.bin")
     (tmp_path / "empty").touch()
     (tmp_path / "text.pt").write_text("PK\x03\x04 is how a zip file begins")
@@ -68,7 +68,7 @@ def test_the_home_folder_is_understood(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", ["missing", "file"])
-def test_what_is_no_folder_is_told(name: str, tmp_path: Path) -> None:
+def test_path_that_is_not_a_folder_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(fe.FreezerError, match=f"cannot list .*{name}: .*; choose another folder"):
         folder_view(tmp_path / name)

@@ -93,7 +93,7 @@ def test_other_names_are_not_answered_even_with_the_token(host: str) -> None:
         "[x]:7007",
     ],
 )
-def test_what_is_no_host_is_not_this_one(host: str) -> None:
+def test_malformed_host_is_refused(host: str) -> None:
     assert not GUARD.is_own(host)
 
 
@@ -119,7 +119,7 @@ def test_other_pages_are_not_answered(headers: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "OPTIONS", "PATCH"])
-def test_what_changes_something_has_to_say_where_it_comes_from(method: str) -> None:
+def test_changing_request_needs_an_origin(method: str) -> None:
     assert _refusal({**HERE, **COOKIE}, method) is not None
 
 

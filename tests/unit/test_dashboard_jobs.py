@@ -165,7 +165,7 @@ def _seen(jobs: Jobs) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name not in new} for row in jobs.rows()]
 
 
-def test_a_compile_tells_its_stage(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+def test_compile_shows_its_stage(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     jobs.record(replace(_request(tmp_path), backend="inductor", options=fe.InductorOptions()))
     [process] = launcher.processes
     stages = []
@@ -181,7 +181,7 @@ def test_a_compile_tells_its_stage(jobs: Jobs, launcher: Launcher, tmp_path: Pat
     assert stages == [None, None, "layout", None, None]
 
 
-def test_a_recording_is_told_as_it_goes(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+def test_running_recording_is_reported(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     jobs.record(_request(tmp_path))
     [process] = launcher.processes
     assert process.started
@@ -213,7 +213,7 @@ def test_a_crash_keeps_what_is_known(jobs: Jobs, launcher: Launcher, tmp_path: P
     assert _seen(jobs) == [_row(**crashed, died_in="FoldConvBatchnorm", log=["last line"])]
 
 
-def test_a_failure_is_told_in_all_of_torch_s_words(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+def test_failure_contains_the_whole_message_of_torch(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     jobs.record(_request(tmp_path))
     text = "RuntimeError: not here:\n  x = y\n  <--- HERE"
     launcher.processes[0].tell(JobEnded("failed", None, "RuntimeError: not here: x = y", "Inline", error=text))
@@ -221,7 +221,7 @@ def test_a_failure_is_told_in_all_of_torch_s_words(jobs: Jobs, launcher: Launche
     assert _seen(jobs) == [_row(**failed, died_in="Inline")]
 
 
-def test_a_model_that_cannot_be_scripted_is_no_failed_freeze(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+def test_unscriptable_model_is_not_reported_as_failed_freeze(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     jobs.record(_request(tmp_path))
     said = "The model cannot be scripted: no lambda, at line 3 of net.py."
     launcher.processes[0].tell(JobEnded("failed", None, said, "scripting", error="long", conversion="scripted"))
@@ -229,7 +229,7 @@ def test_a_model_that_cannot_be_scripted_is_no_failed_freeze(jobs: Jobs, launche
     assert _seen(jobs) == [_row(**failed, died_in="scripting")]
 
 
-def test_the_newest_comes_first_and_the_rest_goes_on(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
+def test_newest_request_comes_first_and_the_others_continue(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     first, second = jobs.record(_request(tmp_path)), jobs.record(_request(tmp_path), "given")
     assert second == "given"
     assert [row["id"] for row in jobs.rows()] == [second, first]
@@ -263,7 +263,7 @@ def test_cancelling_again_waits_no_longer(jobs: Jobs, launcher: Launcher, tmp_pa
     assert (process.cancels, jobs.rows()[0]["message"]) == (2, "cancelled in Inline of forward")
 
 
-def test_what_does_not_answer_is_ended(
+def test_unresponsive_process_is_killed(
     jobs: Jobs, launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("viewer.dashboard.jobs.PATIENCE_S", 0.0)
@@ -334,7 +334,7 @@ def test_closing_cancels_and_does_not_wait_for_ever(jobs: Jobs, launcher: Launch
     assert [row["state"] for row in jobs.rows()] == ["running", "cancelled"]
 
 
-def test_sessions_are_told_at_once_and_then_seldom(
+def test_sessions_are_notified_at_once_then_at_intervals(
     launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -361,7 +361,9 @@ def test_sessions_are_told_at_once_and_then_seldom(
     assert leaves == [0]
 
 
-def test_many_sessions_are_told_less_often(launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_sessions_are_notified_less_often(
+    launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("viewer.dashboard.server_state.TICK_S", 1e6)
 
     async def scenario() -> list[float]:
@@ -457,9 +459,7 @@ def test_a_waiting_row_has_its_place_and_the_least_time_until_it_starts(
     assert [row["place"] for row in line.rows()] == [1, None, None]
 
 
-def test_the_wait_is_unknown_where_one_of_those_that_run_tells_nothing(
-    jobs: Jobs, launcher: Launcher, tmp_path: Path
-) -> None:
+def test_wait_is_unknown_if_a_running_job_has_no_estimate(jobs: Jobs, launcher: Launcher, tmp_path: Path) -> None:
     for _ in range(3):
         jobs.record(_request(tmp_path))
     launcher.processes[0].tell(PROGRESS)
@@ -564,7 +564,7 @@ def test_one_that_is_cancelled_while_it_waits_leaves_no_file(launcher: Launcher,
         ("latency: round 3 of 9", "finish measuring latency (round 3 of 9). Cancel"),
     ],
 )
-def test_a_cancelled_recording_tells_what_it_waits_for(
+def test_cancelled_recording_names_what_it_waits_for(
     message: str | None, text: str, jobs: Jobs, launcher: Launcher, tmp_path: Path
 ) -> None:
     id_ = jobs.record(_request(tmp_path))

@@ -38,7 +38,7 @@ def _paths(library: Library) -> list[str]:
     return [entry["path"] for entry in library.view()["recent"]]
 
 
-def test_an_entry_tells_of_its_trace() -> None:
+def test_entry_describes_its_trace() -> None:
     trace = small_trace()
     assert recent_trace(trace, Path("/x.fztrace")) == RecentTrace(
         path="/x.fztrace",
@@ -77,7 +77,7 @@ def test_the_list_is_bounded(file: Path) -> None:
     assert _paths(library) == [f"/{number}" for number in reversed(range(5, MAX_RECENT + 5))]
 
 
-def test_a_missing_file_is_told(file: Path, tmp_path: Path) -> None:
+def test_missing_file_is_reported(file: Path, tmp_path: Path) -> None:
     library = Library(file)
     there = tmp_path / "there.fztrace"
     there.touch()
@@ -119,13 +119,13 @@ def test_a_damaged_list_is_forgotten_and_written_anew(text: str, file: Path) -> 
     assert _paths(library) == ["/a"]
 
 
-def test_what_is_undamaged_is_kept(file: Path) -> None:
+def test_undamaged_entries_are_kept(file: Path) -> None:
     file.parent.mkdir()
     file.write_text(json.dumps([{"path": "/half"}, asdict(_entry("/a"))]))
     assert _paths(Library(file)) == ["/a"]
 
 
-def test_a_list_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+def test_unwritable_list_raises_no_error(tmp_path: Path) -> None:
     (tmp_path / "a file").touch()
     library = Library(tmp_path / "a file" / "recent.json")
     library.remember(_entry("/a"))
@@ -167,7 +167,7 @@ def test_recordings_go_to_the_user_s_data(tmp_path: Path, monkeypatch: pytest.Mo
     assert new_recording(recordings_folder(), "net", NOW).parent == recordings_folder()
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "recordings"):
         with pytest.raises(fe.FreezerError, match=r"a recording cannot be written to .*; make room there, or name"):

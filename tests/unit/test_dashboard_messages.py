@@ -90,7 +90,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
     return Server(State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), launch, InProcess()), requests)
 
 
-def test_a_recording_is_asked_for(server: Server, tmp_path: Path) -> None:
+def test_record_message_becomes_a_request(server: Server, tmp_path: Path) -> None:
     reply = server.reply(**RECORD, call="freezer-ui record example:counter")
     [request] = server.requests
     assert reply == {"job": server.state.jobs.rows()[0]["id"]}
@@ -157,7 +157,7 @@ def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path
     }
 
 
-def test_a_compile_is_asked_for_and_fills_a_form(server: Server) -> None:
+def test_compile_message_becomes_a_request_and_fills_a_form(server: Server) -> None:
     options = {"mode": "max-autotune", "dynamic": False, "max_autotune": True, "force_disable_caches": True}
     server.reply(**(RECORD | INDUCTOR | {"options": options}))
     [request] = server.requests
@@ -194,7 +194,7 @@ def test_a_command_without_end_is_not_kept(server: Server) -> None:
     assert server.requests[0].call is None
 
 
-def test_what_is_left_out_has_a_default(server: Server) -> None:
+def test_missing_fields_get_defaults(server: Server) -> None:
     server.reply(type="record", model="example:counter", backend="torchscript")
     [request] = server.requests
     expected = RecordRequest(
@@ -254,7 +254,7 @@ def test_what_is_left_out_has_a_default(server: Server) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_recorded_is_refused(change: dict[str, Any], text: str, server: Server, tmp_path: Path) -> None:
+def test_unrecordable_model_is_refused(change: dict[str, Any], text: str, server: Server, tmp_path: Path) -> None:
     assert text in server.refused(**(RECORD | change))
     assert server.requests == []
     assert not list((tmp_path / "data").rglob("*.fztrace"))
@@ -275,7 +275,7 @@ def test_a_file_is_named_by_its_absolute_path(server: Server, tmp_path: Path) ->
     assert page_model("os:getcwd") == str(odd)
 
 
-def test_a_process_that_cannot_start_is_told_and_leaves_no_file(server: Server, tmp_path: Path) -> None:
+def test_process_that_cannot_start_is_reported_and_leaves_no_file(server: Server, tmp_path: Path) -> None:
     def launch(request: RecordRequest, tell: Callable[[JobEvent], None]) -> Any:
         raise OSError("no more processes")
 
@@ -329,7 +329,7 @@ def test_one_call_is_tried_without_trust(server: Server, monkeypatch: pytest.Mon
     assert len(asked) == 1
 
 
-def test_what_is_wrong_with_a_model_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_a_model_is_reported(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> ModelSummary:
         raise fe.ModelSpecError("it is a pickle")
 
@@ -354,7 +354,7 @@ def test_inputs_are_read_back(text: str, says: str, server: Server) -> None:
     assert server.reply(type="parse_input", text=text) == {"ok": True, "says": says}
 
 
-def test_a_wrong_input_is_told(server: Server) -> None:
+def test_wrong_input_is_reported(server: Server) -> None:
     assert "'three' is not a shape" in server.refused(type="parse_input", text="three")
 
 
@@ -368,7 +368,7 @@ def test_a_trace_is_opened_and_remembered_and_forgotten(server: Server, tmp_path
     assert (tmp_path / "a.fztrace").exists()
 
 
-def test_what_cannot_be_opened_is_told(server: Server, tmp_path: Path) -> None:
+def test_unreadable_file_is_reported(server: Server, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     assert "text" in server.refused(type="open", path="text")
     assert "missing" in server.refused(type="open", path="missing")
@@ -421,7 +421,7 @@ def test_nonsense_is_answered(message: Any, reply: dict[str, Any], server: Serve
     assert server.ask(message) == reply
 
 
-def test_what_was_not_foreseen_is_told_and_logged(
+def test_unexpected_error_is_reported_and_logged(
     server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("viewer.dashboard.messages.folder_view", lambda path: 1 / 0)

@@ -67,7 +67,7 @@ def test_a_payload_is_made_once() -> None:
     assert made == [1]
 
 
-def test_what_failed_is_tried_again() -> None:
+def test_failed_payload_is_tried_again() -> None:
     async def fail() -> Payload:
         raise ZeroDivisionError
 
@@ -81,7 +81,7 @@ def test_what_failed_is_tried_again() -> None:
     assert run(scenario()) == _payload()
 
 
-def test_who_goes_away_takes_nothing_from_the_others() -> None:
+def test_leaving_session_keeps_payloads_of_the_others() -> None:
     async def scenario() -> Payload:
         go_on = asyncio.Event()
 
@@ -148,12 +148,12 @@ def test_a_file_that_changed_is_another(tmp_path: Path) -> None:
     assert run(scenario()) == [small_trace().name, failed_trace().name]
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(fe.FreezerError, match=r"There is no trace .*gone \(No such file or directory\)"):
         file_key(tmp_path / "gone")
 
 
-def test_preparing_tells_nobody_what_is_wrong(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_preparing_reports_no_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         state = State(Site(1), Library(tmp_path / "recent.json"), lambda call: call(), renderers=InProcess())
         state.prepare((tmp_path / "gone",))

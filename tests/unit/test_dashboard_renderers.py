@@ -74,7 +74,7 @@ def test_a_renderer_makes_what_this_process_would(path: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("content", [None, b"no trace"])
-def test_what_cannot_be_read_is_told_and_the_process_goes_on(path: Path, content: bytes | None) -> None:
+def test_unreadable_trace_is_reported_and_the_renderer_continues(path: Path, content: bytes | None) -> None:
     bad = path.with_name("bad.fztrace")
     if content is not None:
         bad.write_bytes(content)
@@ -171,7 +171,7 @@ def test_whatever_a_file_does_the_next_one_opens(path: Path, what: str, words: s
 
 
 @pytest.mark.usefixtures("acting")
-def test_a_fault_is_no_error_of_the_file(path: Path) -> None:
+def test_internal_error_is_not_blamed_on_the_file(path: Path) -> None:
     async def use(renderers: Renderers) -> None:
         with pytest.raises(RuntimeError, match="KeyError: 'a fault'"):
             await renderers.render("entry", (Path("/fault"),))
@@ -241,7 +241,7 @@ def test_a_report_is_made_once_for_all_that_ask(path: Path, tmp_path: Path) -> N
 # --- what is made early
 
 
-def test_what_is_made_early_is_taken_over(path: Path) -> None:
+def test_prepared_payload_is_reused(path: Path) -> None:
     async def use(renderers: Renderers) -> Payload:
         with EarlyPayload((path,)) as early:
             process = early.take()

@@ -18,7 +18,7 @@ RATIO = Interval(1.0, 0.97, 1.03)
 
 @pytest.mark.parametrize("noise", ["normal", "heavy tails", "spikes"])
 @pytest.mark.parametrize(("rounds", "comparisons"), [(10, 1), (20, 10), (60, 1), (60, 40)])
-def test_what_is_told_to_show_shows_when_it_is_planted(rounds: int, comparisons: int, noise: str) -> None:
+def test_planted_difference_of_the_stated_size_is_detected(rounds: int, comparisons: int, noise: str) -> None:
     assert found_share(rounds, comparisons, 200, noise) >= 0.9
 
 
@@ -51,7 +51,7 @@ def test_bad_or_too_few_rounds_find_nothing_and_take_no_time(ratio: Interval, ro
     assert found == math.inf or (rounds == 10**12 and found > 0)
 
 
-def test_what_would_have_shown_is_rounded_up_and_told_only_where_nothing_is_claimed() -> None:
+def test_detectable_difference_is_rounded_up_and_stated_only_without_a_claim() -> None:
     nothing = "no measurable difference"
     assert claim_text(nothing, 0.0601) == f"{nothing} (one of 7% or more would have shown)"
     assert claim_text(nothing, 0.06) == f"{nothing} (one of 6% or more would have shown)"

@@ -26,7 +26,7 @@ def _apply(opcodes: Sequence[Opcode], before: Sequence[str], after: Sequence[str
     return result
 
 
-def test_added_removed_and_changed_nodes_are_told_apart() -> None:
+def test_added_removed_and_changed_nodes_are_distinguished() -> None:
     before = _graph(node("a", "aten::relu", "x"), node("b", "aten::add", "a a"), node("c", "aten::neg", "b"))
     after = _graph(node("a", "aten::relu", "x"), node("c", "aten::neg", "a"), node("d", "aten::exp", "c"))
     assert diff_snapshots(before, after) == GraphDiff(
@@ -69,7 +69,7 @@ def test_nested_nodes_are_compared_on_their_own() -> None:
     )
 
 
-def test_what_only_moved_is_told_with_as_few_nodes_as_possible() -> None:
+def test_moves_are_described_with_as_few_nodes_as_possible() -> None:
     a, b, c, d = (node(name, "prim::Constant") for name in "abcd")
     assert diff_snapshots(_graph(a, b, c, d), _graph(d, a, b, c)) == GraphDiff(moved=("d",), kept=4)
 

@@ -37,14 +37,14 @@ def _trace(
 EMPTY = _graph(_reader("a"), _reader("b"))
 
 
-def test_attributes_that_were_equal_from_the_start_are_told_where_they_become_constants() -> None:
+def test_attributes_equal_from_the_start_are_reported_where_they_become_constants() -> None:
     both = _graph(_constant("self.a.w", "d", "s0"), _constant("self.b.w", "d", "s1"), _reader("a", "self.a.w"))
     assert duplicates(_trace(EMPTY, both, both, attributes={"a.w": "q", "b.w": "r"})) == (
         Duplicate(1, "forward", "equal", ("self.a.w", "self.b.w"), ("a.w", "b.w"), 64),
     )
 
 
-def test_shared_memory_is_no_duplicate() -> None:
+def test_shared_memory_is_not_counted_as_duplicate() -> None:
     tied = _graph(_constant("w", "d", "s0"), _constant("v", "d", "s0"), _reader("a", "w"), _reader("b", "v"))
     assert duplicates(_trace(EMPTY, tied)) == ()
 
@@ -57,7 +57,7 @@ def test_a_step_that_copies_a_constant_is_named() -> None:
     )
 
 
-def test_tied_weights_that_a_fold_splits_are_told_with_the_step() -> None:
+def test_tied_weights_split_by_a_fold_are_reported_with_the_step() -> None:
     tied = _graph(_constant("w", "d", "s0"), _constant("v", "d", "s0"), _reader("a", "w"), _reader("b", "v"))
     folded = _graph(
         _constant("w_bn", "e", "s1"), _constant("v_bn", "f", "s2"), _reader("a", "w_bn"), _reader("b", "v_bn")
@@ -81,7 +81,7 @@ def test_a_node_that_a_rewrite_exchanged_is_followed() -> None:
     assert (found.kind, found.names) == ("split", ("p", "q"))
 
 
-def test_a_lone_weight_that_is_folded_is_no_duplicate() -> None:
+def test_folded_lone_weight_is_not_counted_as_duplicate() -> None:
     before = _graph(_constant("w", "d", "s0"), _reader("a", "w"))
     assert duplicates(_trace(EMPTY, before, _graph(_constant("w_bn", "e", "s1"), _reader("a", "w_bn")))) == ()
 
@@ -102,7 +102,7 @@ def test_a_trace_without_steps_has_none() -> None:
     assert duplicates(empty_trace()) == ()
 
 
-def test_what_a_later_step_pools_or_folds_was_held_in_between() -> None:
+def test_constant_pooled_or_folded_later_has_an_end_step() -> None:
     two = _graph(_constant("p", "d", "s0"), _constant("q", "d", "s1"), _reader("a", "p"), _reader("b", "q"))
     pooled = _graph(_constant("p", "d", "s0"), _reader("a", "p"), _reader("b", "p"))
     trace = _trace(EMPTY, two, pooled, pooled, attributes={"a.w": "p", "b.w": "p"})

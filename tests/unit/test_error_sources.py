@@ -26,7 +26,7 @@ def _trace(*steps: tuple[Numerics, ...], eager: tuple[Numerics, ...] = ()) -> Tr
     return replace(trace, steps=made, baselines=(Baseline("eager", numerics=eager),))
 
 
-def test_what_was_there_before_and_what_each_step_added() -> None:
+def test_error_is_split_into_start_and_steps() -> None:
     trace = _trace(
         (_error("eager", 0.0), _error("float64", 1e-3)),
         (),
@@ -57,7 +57,7 @@ def test_the_worst_input_decides() -> None:
     )
 
 
-def test_an_error_that_is_no_number_is_infinite() -> None:
+def test_nan_error_counts_as_infinite() -> None:
     assert largest_error((_error("eager", nan), _error("eager", 1.0)), "eager") == inf
     (split,) = error_split(_trace((_error("eager", 0.0),), (_error("eager", nan, close=False),)))
     assert split.added == (AddedError(1, 0.0, inf),)
@@ -69,7 +69,7 @@ def test_a_model_that_does_not_run_in_float64_has_an_unknown_error_before() -> N
     assert split == ErrorSplit("forward", None, None, 0.0)
 
 
-def test_what_was_not_compared_has_no_split() -> None:
+def test_uncompared_trace_has_no_split() -> None:
     assert error_split(empty_trace()) == ()
     assert error_split(_trace((), (Numerics("eager", (), "RuntimeError: no"),))) == ()
     assert largest_error((), "eager") is None

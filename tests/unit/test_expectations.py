@@ -53,7 +53,7 @@ def test_an_error_beyond_the_limit_names_its_step() -> None:
     )
 
 
-def test_an_error_within_the_limit_is_told_all_the_same() -> None:
+def test_error_within_the_limit_is_stated() -> None:
     assert one(settled_trace(), max_error=1e-3) == fe.Finding(
         "max_error",
         "error of at most 0.001 against eager",
@@ -75,7 +75,7 @@ def test_an_error_that_was_not_measured_at_the_end_is_unknown() -> None:
     )
 
 
-def test_what_could_not_be_compared_is_unknown() -> None:
+def test_failed_comparison_is_unknown() -> None:
     finding = one(settled_trace(), within_tolerance=True, reference="float64")
     assert (finding.outcome, finding.evidence) == (
         "cannot tell",
@@ -112,7 +112,7 @@ def test_the_worst_of_several_inputs_counts() -> None:
     )
 
 
-def test_what_a_later_pass_changed_was_not_measured() -> None:
+def test_measurement_before_a_later_pass_does_not_count() -> None:
     late = changed(10, graph=small_trace().steps[0].graph, latency=())
     assert outcome(late, max_error=1.0) == "cannot tell"
     assert outcome(late, no_slower=True) == "cannot tell"
@@ -211,7 +211,7 @@ def test_a_submodule_counts_only_where_nothing_in_it_does() -> None:
     assert one(small_trace(), no_preserved="meta").evidence[0] == "meta: preserved (ancestor_of_requested)"
 
 
-def test_what_must_be_preserved() -> None:
+def test_preserved_expectation_names_missing_attributes() -> None:
     assert outcome(small_trace(), expect_preserved="meta.version") == "ok"
     assert one(small_trace(), expect_preserved="lable") == fe.Finding(
         "expect_preserved",
@@ -247,7 +247,7 @@ def test_a_ratio_names_the_passes_that_made_it_slower() -> None:
     )
 
 
-def test_a_run_too_short_to_show_a_difference_is_no_success() -> None:
+def test_run_too_short_to_show_a_difference_cannot_tell() -> None:
     (latency,) = small_trace().steps[10].latency
     short = replace(latency, notes=("too short: 8 rounds cannot prove a difference among 10 comparisons",))
     assert outcome(small_trace(), no_slower=True) == "ok"
@@ -312,7 +312,7 @@ def test_notices() -> None:
     assert outcome(small_trace(), no_notices=("graph_break",)) == "ok"
 
 
-def test_a_fold_that_nothing_is_called_is_no_success() -> None:
+def test_unknown_fold_kind_cannot_tell() -> None:
     misspelt = one(small_trace(), expect_folded="conv_bm=0")
     assert (misspelt.outcome, misspelt.message) == (
         "cannot tell",

@@ -29,7 +29,7 @@ def timed(index: int, trace: fe.Trace, low: float, high: float, change: Claim) -
     return replace(trace, steps=tuple(steps))
 
 
-def test_what_saved_most_comes_first_and_what_cost_time_last():
+def test_largest_saving_comes_first_and_costs_come_last():
     trace = timed(10, small_trace(), 0.48, 0.52, "faster")
     assert findings(trace)["payoffs"] == [
         {
@@ -66,7 +66,7 @@ def test_all_passes_together_are_the_last_measured_step_against_the_first():
     assert (whole["text"], whole["notes"]) == ("3% less time (7% less to 1% more)", ["2 outliers left out"])
 
 
-def test_an_unbounded_ratio_is_told_and_has_no_ends_to_draw():
+def test_unbounded_ratio_is_stated_and_not_drawn():
     trace = timed(6, small_trace(), 0.5, inf, "faster")
     (row,) = findings(trace)["payoffs"]
     assert (row["low"], row["value"], row["high"]) == (0.5, None, None)
@@ -134,7 +134,7 @@ def test_failed_checks_come_first():
     ]
 
 
-def test_the_memory_ledger_tells_the_peak_the_files_and_whether_it_saves():
+def test_memory_ledger_contains_peak_files_and_serializability():
     ledger = MemoryLedger(1_048_576, 4096, 2048, False, "RuntimeError: no", 8)
     rows = findings(replace(small_trace(), memory=ledger))["memory"]
     assert rows == [
@@ -155,7 +155,7 @@ def test_the_memory_ledger_tells_the_peak_the_files_and_whether_it_saves():
     assert not any("Resident at the peak" in chart.note for chart in charts(chart_data(flat), "light"))
 
 
-def test_what_was_held_twice_in_between_is_told_apart_from_what_still_is():
+def test_past_duplicates_are_distinguished_from_present_ones():
     found = [
         Duplicate(2, "forward", "equal", ("a", "b"), ("a.w", "b.w"), 64, 6),
         Duplicate(2, "forward", "equal", ("c", "d"), ("c.w", "a.w"), 16, 6),
@@ -168,7 +168,7 @@ def test_what_was_held_twice_in_between_is_told_apart_from_what_still_is():
     assert chart_data(small_trace(), found).duplicated == ((4, 8),)
 
 
-def test_packed_weights_are_told_where_they_hold_far_more_than_before():
+def test_packed_weights_are_reported_if_they_grew_much():
     def weight(op: str, inputs: tuple[str, ...], name: str, nbytes: int | None) -> fe.Node:
         constant = Constant((1,), "float32", "cpu", nbytes) if nbytes is not None else None
         return fe.Node(name, op, inputs, (Value(name, "Tensor"),), (), constant=constant)
@@ -230,7 +230,7 @@ def test_ablation_is_sorted_by_what_a_pass_saves_and_failures_come_last():
     assert judged == ("1.0e-02", "0", False, True)
 
 
-def test_what_is_absent_comes_with_the_way_to_get_it():
+def test_missing_measurements_name_their_remedy():
     bare = replace(small_trace(), call="fe.record(…)", inputs=(), checks=(), memory=None, ablation=())
     steps = tuple(replace(step, latency=(), numerics=()) for step in bare.steps)
     assert absent_rows(replace(bare, steps=steps)) == [

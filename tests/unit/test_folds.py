@@ -160,7 +160,7 @@ def test_unknown_origins_are_left_out(merged: Mapping[str, tuple[str, ...]], exp
     assert fold == Rewrite("linear_transpose", ("3", "x", "y"), ("4", "t"), expected, ())
 
 
-def test_a_graph_that_grew_a_linear_of_its_own_is_no_concatenation() -> None:
+def test_added_linear_is_not_reported_as_concatenation() -> None:
     after = graph(*parameters("q", 2, 8), linear("q", "x"), outputs="q")
     (fold,) = rewrites("FrozenConcatLinear", graph(outputs="x"), after, {})
     assert fold.consumed == ()
@@ -180,7 +180,7 @@ def test_a_near_miss_that_nothing_explains_is_unknown() -> None:
     )
 
 
-def test_what_the_pass_did_fold_is_no_near_miss() -> None:
+def test_folded_node_has_no_near_miss() -> None:
     before = graph(*CONVS, conv("3", "x", "c"), node("4", "aten::add", "3 one one"), outputs="4")
     after = graph(*CONVS, conv("3", "x", "c"), outputs="3")
     assert near_misses(0, "FoldFrozenConvAddOrSub", before, after) == ()
@@ -218,7 +218,7 @@ def test_parallel_linears_on_cuda_of_different_types() -> None:
     )
 
 
-def test_everything_in_the_way_is_told_in_order() -> None:
+def test_all_obstacles_are_reported_in_order() -> None:
     training = constant("training", "1", "bool")
     norm = node("4", "aten::batch_norm", "f/3 n n none none training one one one")
     body = Block(

@@ -42,7 +42,7 @@ def test_a_fork_returns_what_its_task_does_and_changes_nothing_here() -> None:
     assert here == [1]
 
 
-def test_large_results_and_what_is_told_come_whole_and_in_order() -> None:
+def test_large_results_and_messages_arrive_whole_and_in_order() -> None:
     told: list[object] = []
 
     def work(tell: Tell) -> bytes:
@@ -72,7 +72,7 @@ def test_large_results_and_what_is_told_come_whole_and_in_order() -> None:
         (lambda: os._exit(7), Lost("died", "exit code 7", "the process ended by itself, with exit code 7")),
     ],
 )
-def test_a_fork_that_dies_is_told_with_how(end, lost) -> None:
+def test_death_of_a_fork_is_reported_with_its_cause(end, lost) -> None:
     assert forked(lambda tell: end()) == lost
 
 
@@ -80,7 +80,7 @@ def test_a_fork_that_hangs_is_ended_at_its_limit() -> None:
     assert forked(lambda tell: time.sleep(600), limit_s=0.1) == Lost("hung", "time limit", "not done after 0.1 s")
 
 
-def test_what_a_task_raises_is_raised_with_its_traceback_in_the_cause() -> None:
+def test_exception_of_a_task_is_raised_with_its_traceback_as_cause() -> None:
     with pytest.raises(ZeroDivisionError) as raised:
         forked(lambda tell: 1 // 0)
     assert "in <lambda>" in str(raised.value.__cause__)

@@ -14,7 +14,7 @@ def _kept() -> list[str]:
 
 
 @pytest.mark.parametrize("first", range(0, _COUNT, _AT_ONCE))
-def test_what_an_altered_file_loads_to_can_be_shown(first: int) -> None:
+def test_altered_file_that_loads_can_be_shown(first: int) -> None:
     outcomes = [outcome_of(input_name(0, number)) for number in range(first, first + _AT_ONCE)]
     assert [outcome.failure for outcome in outcomes if outcome.failure] == []
     # Both ends are tried: not all is refused, and not all goes through.
@@ -22,7 +22,7 @@ def test_what_an_altered_file_loads_to_can_be_shown(first: int) -> None:
 
 
 @pytest.mark.parametrize("name", _kept())
-def test_what_once_broke_something_does_not_any_more(name: str) -> None:
+def test_former_failures_stay_fixed(name: str) -> None:
     assert outcome_of(name, thorough=True).failure is None
 
 

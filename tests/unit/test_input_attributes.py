@@ -40,7 +40,7 @@ def test_inputs_that_are_attributes_have_their_paths():
     ],
     ids=["an argument", "never read", "unknown"],
 )
-def test_an_input_that_is_no_attribute_with_a_value_has_none(given: GraphInput):
+def test_input_without_an_attribute_value_has_no_attribute(given: GraphInput):
     assert input_attributes(projection((given,))) == {"forward": {}}
 
 
@@ -107,7 +107,7 @@ def one_input_more(trace: Trace) -> Trace:
     return replace(trace, steps=(replace(first, inputs=inputs), *rest), attributes=fates)
 
 
-def test_two_traces_are_told_in_the_names_they_are_compared_in():
+def test_comparison_uses_the_same_input_names():
     second = one_input_more(projection())
     diff = fe.diff_traces(projection(), second)
     names = renamed_names(second, diff.after)

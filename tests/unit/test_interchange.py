@@ -73,7 +73,7 @@ def test_a_nested_block_is_a_group_of_its_own() -> None:
     }
 
 
-def test_only_steps_that_changed_a_graph_are_shown_unless_one_is_asked_for() -> None:
+def test_export_contains_only_changed_steps_by_default() -> None:
     document = model_explorer_graphs(small_trace())
     assert [found["id"][:3] for found in document["graphs"]] == ["000", "001", "002", "004", "005", "006", "008"]
     assert [found["id"] for found in model_explorer_graphs(small_trace(), 9)["graphs"]] == [
@@ -95,7 +95,7 @@ def test_a_step_that_is_not_there_is_refused(step: int) -> None:
             export(small_trace(), step)
 
 
-def test_what_is_known_of_single_nodes() -> None:
+def test_facts_of_single_nodes_are_exported() -> None:
     trace = small_trace()
     kernel = Kernel("cpp_0", "cpp", nodes=("y",), time_ns=Interval(1500.0, 1400.0, 1600.0))
     found = fe.model_explorer_data(replace(trace, programs=(Program("compiled with freezing", "forward", (kernel,)),)))
@@ -112,7 +112,7 @@ def test_what_is_known_of_single_nodes() -> None:
     assert last["kernels"]["010 FoldFrozenConvBatchnorm (forward, round 2)"]["results"] == {"y": {"value": 1.5}}
 
 
-def test_what_was_not_measured_is_left_out() -> None:
+def test_unmeasured_figures_are_omitted() -> None:
     steps = tuple(replace(step, latency=(), numerics=()) for step in small_trace().steps)
     assert set(fe.model_explorer_data(replace(small_trace(), steps=steps))) == {"constants"}
 
@@ -234,7 +234,7 @@ def test_every_trace_can_be_exported(trace: fe.Trace) -> None:
 
 
 @pytest.mark.parametrize("error", [nan, inf])
-def test_what_is_no_number_is_left_out_of_json(error: float) -> None:
+def test_nan_is_omitted_from_json(error: float) -> None:
     trace = small_trace()
     steps = list(trace.steps)
     broken = Numerics("eager", (OutputError("0", error, error, error, 1, False),))
@@ -257,7 +257,7 @@ def small_file(tmp_path: Path) -> Path:
         ("perfetto", ["small.perfetto.json"]),
     ],
 )
-def test_what_is_written_is_listed(
+def test_written_files_are_listed(
     small_file: Path, form: str, names: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["export", str(small_file), "--format", form]) == 0

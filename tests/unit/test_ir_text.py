@@ -228,7 +228,7 @@ def test_forks_nest_and_torch_numbers_those_of_each_graph_anew():
     )
 
 
-def test_an_operator_that_ends_in_a_number_is_no_fork():
+def test_operator_ending_in_a_number_is_not_taken_for_a_fork():
     found = parse_graph("graph(%x : Tensor):\n  %y : Tensor = mine::op_0(%x)\n  return (%y)\n")
     assert found.nodes == (Node("y", "mine::op_0", ("x",), (Value("y", "Tensor"),)),)
 
@@ -257,13 +257,13 @@ def test_a_file_name_may_hold_what_python_takes_for_a_line_end():
         ("graph():\n   = prim::If(%c)\n    block0(:\n      -> ()\n  return ()\n", "block0(:"),
     ],
 )
-def test_what_is_not_a_graph_is_quoted(text, message):
+def test_unparsable_line_is_quoted(text, message):
     with pytest.raises(GraphTextError) as caught:
         parse_graph(text)
     assert message in str(caught.value)
 
 
-def test_what_graphs_repeat_is_one_object():
+def test_repeated_values_are_one_object():
     def parts() -> tuple[object, ...]:
         loop = parse_graph(CONTROL).nodes[2]
         branch = loop.blocks[0].nodes[0]

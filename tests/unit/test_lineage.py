@@ -99,13 +99,13 @@ def test_nodes_without_values_keep_their_ids_when_their_inputs_are_renamed() -> 
     assert _ids(assign_ids(before, after)) == ["prim::SetAttr#0", "prim::SetAttr#2"]
 
 
-def test_copies_of_one_line_are_told_apart_by_what_they_read() -> None:
+def test_copies_of_one_line_are_distinguished_by_their_inputs() -> None:
     before = assign_ids(None, _graph(*(_silent(f"p{n}", "prim::Print", f"v{n}") for n in range(4))))
     after = _graph(_silent("p0", "prim::Print", "v1"), _silent("p1", "prim::Print", "v3"))
     assert _ids(assign_ids(before, after)) == ["prim::Print#1", "prim::Print#3"]
 
 
-def test_copies_of_one_branch_are_told_apart_by_what_they_hold() -> None:
+def test_copies_of_one_branch_are_distinguished_by_their_content() -> None:
     bodies = [(node(f"n{n}", "aten::neg", "x"), _silent(f"r{n}", "prim::RaiseException", "m")) for n in range(3)]
     before = assign_ids(None, _graph(*(_silent(f"i{n}", "prim::If", "t", body) for n, body in enumerate(bodies))))
     after = assign_ids(before, _graph(_silent("i", "prim::If", "renamed", bodies[1])))

@@ -61,7 +61,7 @@ def records(*parts: bytes) -> tuple[LogRecord, ...]:
     return CapturedLog(b"".join(parts)).records
 
 
-def test_messages_and_graphs_are_told_apart():
+def test_messages_and_graphs_are_distinguished():
     ends = [len(b"".join(LOG[: count + 1])) for count in range(len(LOG))]
     found = records(*LOG)
     graph = "graph():\n  %f : Future[Tensor] = prim::fork_0()\n  return ()\nwith prim::fork_0 = graph():\n  return ()"
@@ -107,7 +107,7 @@ def test_only_what_is_not_torchs_is_passed_on(tmp_path, others, before):
     assert (tmp_path / "stderr").read_bytes() == others
 
 
-def test_what_others_write_is_passed_on_byte_for_byte(tmp_path):
+def test_foreign_output_is_passed_on_byte_for_byte(tmp_path):
     with stderr_at(tmp_path / "stderr"), captured_log() as log:
         for part in LOG:
             os.write(2, FOREIGN)
@@ -122,7 +122,7 @@ def test_what_others_write_is_passed_on_byte_for_byte(tmp_path):
     ]
 
 
-def test_what_python_buffers_keeps_its_place(tmp_path, monkeypatch):
+def test_buffered_output_of_python_keeps_its_place(tmp_path, monkeypatch):
     with stderr_at(tmp_path / "stderr"), os.fdopen(os.dup(2), "w") as buffered:
         monkeypatch.setattr(sys, "stderr", buffered)
         buffered.write("before ")

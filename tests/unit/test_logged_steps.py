@@ -86,7 +86,7 @@ def test_a_graph_that_does_not_fit_leaves_the_names_as_they_are():
     assert steps["Inline"] == parse_graph(INLINED)
 
 
-def test_methods_of_the_same_name_are_told_apart_by_their_graphs():
+def test_methods_of_the_same_name_are_distinguished_by_their_graphs():
     def returning(op: str) -> str:
         return f"graph(%self : Net, %x : Tensor):\n  %y : Tensor = aten::{op}(%x)\n  return (%y)"
 
@@ -125,7 +125,7 @@ def test_methods_of_the_same_name_are_told_apart_by_their_graphs():
         ),
     ],
 )
-def test_where_the_log_ends(log, where):
+def test_end_of_the_log_gives_the_place(log, where):
     assert read_log(CapturedLog(log), FORWARD, 0).where == where
 
 

@@ -11,19 +11,19 @@ def test_a_quiet_machine_is_not_remarked_on() -> None:
     assert machine_notes(QUIET, Reading(120.0, 31.0, 20.0, 2.9e9)) == ()
 
 
-def test_other_programs_are_told_by_what_this_one_did_not_use() -> None:
+def test_load_of_other_programs_excludes_this_process() -> None:
     assert machine_notes(QUIET, Reading(120.0, 36.0, 20.0, 3e9)) == (
         "busy: other programs took 30% of the processors meanwhile; stop them",
     )
 
 
-def test_a_clock_that_falls_is_told() -> None:
+def test_falling_clock_is_reported() -> None:
     assert machine_notes(QUIET, Reading(120.0, 30.0, 20.0, 2.4e9)) == (
         "throttling: the processors' clock fell from 3.00 to 2.40 GHz meanwhile; cool the machine, or fix its clock",
     )
 
 
-def test_what_is_unknown_is_not_remarked_on() -> None:
+def test_unknown_facts_get_no_remark() -> None:
     unknown = Reading(None, None, 0.0, None)
     assert machine_notes(unknown, unknown) == ()
     assert machine_notes(QUIET, QUIET) == ()

@@ -91,7 +91,7 @@ def test_graphs_are_methods_and_everything_points_to_the_right_step():
     assert trace.duration_ns == 10
 
 
-def test_what_any_graph_preserves_is_preserved_and_the_others_are_told():
+def test_attribute_preserved_in_any_graph_is_preserved():
     parts = [
         Part(part(fate("w", "folded", value="b")), "forward", "0"),
         Part(part(fate("w", "preserved", "aliases_output", "x")), "forward", "0"),
@@ -105,7 +105,7 @@ def test_what_any_graph_preserves_is_preserved_and_the_others_are_told():
     assert found.locations == (Location("forward", "b"), Location("forward, recompiled", "x"))
 
 
-def test_what_no_graph_uses_is_dropped():
+def test_attribute_unused_in_all_graphs_is_dropped():
     trace = merged([Part(part(fate("w", "dropped")), "forward", str(frame)) for frame in range(2)])
     assert trace.attributes == (fate("w", "dropped"),)
 
@@ -125,7 +125,7 @@ def test_names_of_methods():
     )
 
 
-def test_other_settings_of_a_later_graph_are_told():
+def test_differing_settings_of_a_later_graph_are_reported():
     other = part(environment=replace(HERE, settings=(("inductor.freezing", "False"),)))
     trace = merged([Part(part(), "forward", "0"), Part(other, "forward", "0")])
     assert [(notice.code, notice.step) for notice in trace.notices] == [("settings_differ", 2)]

@@ -130,7 +130,7 @@ def test_a_trace_without_steps_or_measurements() -> None:
     assert past_tolerance(unmeasured) == {}
 
 
-def test_only_what_is_claimed_against_the_step_before_is_told() -> None:
+def test_only_claims_against_the_step_before_are_listed() -> None:
     trace = _timed((_latency(),), (_latency(0.9, 1.01),), (_latency(0.7, 0.8),), (_latency(1.5, 1.7),))
     assert latency_changes(trace) == (
         LatencyChange(2, "cpu", 1, Interval(0.75, 0.7, 0.8)),
@@ -144,7 +144,7 @@ def test_steps_that_were_not_measured_are_passed_over() -> None:
     assert latency_changes(trace) == (LatencyChange(2, "cpu", 0, Interval(0.55, 0.5, 0.6)),)
 
 
-def test_devices_are_told_apart() -> None:
+def test_devices_are_listed_separately() -> None:
     trace = _timed((_latency(), _latency(device="cuda:0")), (_latency(1.5, 1.7), _latency(0.4, 0.6, "cuda:0")))
     assert latency_changes(trace) == (
         LatencyChange(1, "cpu", 0, Interval(1.6, 1.5, 1.7)),

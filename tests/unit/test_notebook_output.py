@@ -39,7 +39,7 @@ def test_equal_traces_give_equal_outputs():
     assert trace_html(small_trace()) == trace_html(small_trace())
 
 
-def test_what_a_model_smuggles_in_is_inert():
+def test_markup_in_model_names_is_inert():
     name = f'{HOSTILE}"><script>'
     output = trace_html(replace(small_trace(), name=name))
     assert HOSTILE not in output
@@ -61,7 +61,7 @@ def test_a_comparison_s_frame_holds_its_page_and_a_summary():
     assert comparison_html(comparison_data(empty_trace(), empty_trace()))
 
 
-def test_the_summary_tells_what_changed_and_what_stayed():
+def test_summary_names_changes_and_preserved_attributes():
     summary = summary_html(view_data(small_trace()))
     assert "FoldFrozenConvBatchnorm" in summary
     assert "more passes changed nothing" in summary
@@ -70,7 +70,7 @@ def test_the_summary_tells_what_changed_and_what_stayed():
     assert [path for path in kept if f"<code>{path}</code>" not in summary] == []
 
 
-def test_what_takes_long_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expensive_output_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     trace = small_trace()
     asked: list[str] = []
 

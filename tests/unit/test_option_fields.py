@@ -132,7 +132,7 @@ def test_an_option_of_another_backend_is_refused(words: str, told: str) -> None:
         "rm -rf a.pt",
     ],
 )
-def test_a_text_that_is_no_recording_command_is_not_parsed(text: str) -> None:
+def test_text_that_is_not_a_record_command_is_not_parsed(text: str) -> None:
     assert parse_recording_command(text) is None
 
 

@@ -79,7 +79,7 @@ def test_a_read_that_turns_to_another_constant_of_other_content_holds_nothing():
     assert "v" not in by_path(found.held).get("w", ())
 
 
-def test_what_is_computed_from_constants_derives_from_their_attributes():
+def test_value_computed_from_constants_has_their_attributes_as_origin():
     before = graph("a", "b", "%c : Tensor = aten::add(%a, %b)", "%y : Tensor = aten::mul(%x, %c)")
     after = graph("d", "%y : Tensor = aten::mul(%x, %d)")
     assert moved(held(a="w", b="v"), before, after) == Origins({}, {"d": frozenset({"w", "v"})})

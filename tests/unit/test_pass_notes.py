@@ -165,7 +165,7 @@ RESIDUAL = (
         ("PeepholeOptimize", (node("s", "aten::size", "x"), node("i", "prim::If", "x")), ""),
     ],
 )
-def test_why_a_pass_of_torchscript_changed_nothing(name: str, nodes: tuple[Node, ...], expected: str):
+def test_unchanged_torchscript_pass_is_explained(name: str, nodes: tuple[Node, ...], expected: str):
     assert reason(name, *nodes) == expected
 
 
@@ -258,7 +258,7 @@ IN_ORDER = "Each node stands after what it reads already."
         ("compile", "GraphLowering.run", (MATMUL,), "It never changes the graph."),
     ],
 )
-def test_why_a_pass_of_inductor_changed_nothing(stage: str, name: str, nodes: tuple[Node, ...], expected: str):
+def test_unchanged_inductor_pass_is_explained(stage: str, name: str, nodes: tuple[Node, ...], expected: str):
     assert reason(name, *nodes, stage=stage) == expected
 
 

@@ -38,7 +38,7 @@ def test_without_rounds_nothing_is_needed_and_few_are_never_enough(shape: tuple[
 
 
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.1])
-def test_which_candidate_took_which_time_in_a_round_decides_nothing(noise: float) -> None:
+def test_order_of_candidates_within_a_round_does_not_end_the_measurement(noise: float) -> None:
     # Otherwise rounds could end just when one of two equal candidates leads, and the sign test would be wrong.
     drawn = np.random.default_rng(1)
     for seed in range(20):

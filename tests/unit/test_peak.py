@@ -27,7 +27,7 @@ def test_where_it_cannot_be_told_it_is_unknown(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_the_body_raises_passes_through() -> None:
+def test_exception_of_the_block_passes_through() -> None:
     with pytest.raises(ValueError, match="from the body"), peak_memory():
         raise ValueError("from the body")
 

@@ -91,7 +91,7 @@ def test_the_share_never_decreases(reports: list[tuple[str, int, int]]) -> None:
         least = course.done
 
 
-def test_what_a_cancelled_recording_waits_for_is_named() -> None:
+def test_cancelled_recording_names_the_phase_it_waits_for() -> None:
     assert under_way(None) == "what it is doing"
     for message, text in {
         "freezing: Inline of forward": "the pass Inline of forward",

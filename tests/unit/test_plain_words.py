@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -60,7 +62,20 @@ def test_no_source_has_an_old_label() -> None:
         ((float("inf"), 2.0, float("inf")), "", "inf times the time (2.0 to inf)", "inf×"),
     ],
 )
-def test_a_ratio_is_told_in_percent(ratio: tuple[float, float, float], than: str, text: str, short: str) -> None:
+def test_ratio_is_written_in_percent(ratio: tuple[float, float, float], than: str, text: str, short: str) -> None:
     interval = Interval(*ratio)
     assert ratio_text(interval, than) == text
     assert ratio_short_text(interval) == short
+
+
+#: Beginnings and phrases of test names without a subject, or without a result.
+VAGUE = re.compile(r"test_(?:it|what|who|that|which|how|why)_|_(?:is|are|be)_told(?:_|$)|_asked_for(?:_|$)|_(?:is|are)_said$")
+    r"test_(?:it|what|who|that|which|how|why)_|_(?:is|are|be)_told(?:_|$)|_asked_for(?:_|$)|_are_said$|_is_said$"
+)
+
+
+def test_names_of_tests_have_a_subject_and_a_result() -> None:
+    trees = [ast.parse(path.read_text()) for path in (ROOT / "tests").rglob("test_*.py")]
+    names = [node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    assert len(names) > 2000
+    assert [name for name in names if VAGUE.search(name)] == []

@@ -47,7 +47,7 @@ def test_json_stays_what_it_was(value):
 
 
 @given(st.text(st.sampled_from("a\x1b[]0;1mK\n\r\t\x07\x9b")), st.lists(st.integers(0, 30)))
-def test_what_a_program_prints_may_come_in_pieces(text, cuts):
+def test_output_in_pieces_is_joined(text, cuts):
     text += "."  # no sequence is left open
     whole = PassedOn().shown(text)
     ends = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]

@@ -82,7 +82,7 @@ def test_kernels_of_one_name_for_other_nodes_are_not_the_same() -> None:
         (None, SLOW, False),
     ],
 )
-def test_a_ratio_is_told_only_beyond_the_noise(before: Interval | None, after: Interval, told: bool) -> None:
+def test_ratio_is_shown_only_beyond_the_noise(before: Interval | None, after: Interval, told: bool) -> None:
     (match,) = matches(traced(replace(CONV, time_ns=before)), traced(replace(CONV, time_ns=after)))
     assert (match.before_ns, match.after_ns, match.ratio is not None) == (before, after, told)
 

@@ -59,7 +59,7 @@ def test_code_without_the_calls_has_no_lines(code):
     assert [(kernel["call"], kernel["definition"]) for kernel in row["kernels"]] == [(None, None)] * 2
 
 
-def test_a_kernel_is_told_by_the_first_graph_where_that_is_known():
+def test_kernel_is_attributed_to_the_first_graph_where_known():
     row = program_rows(small_trace())[0]
     assert (row["name"], row["method"], row["step"], row["time"]) == (
         "compiled with freezing",

@@ -93,7 +93,7 @@ def test_a_dead_node_and_a_returned_one_that_is_replaced():
     assert _ends(trace) == [("dead", "removed", (), 1), ("same", "removed", (), 1), ("y", "unknown", (), None)]
 
 
-def test_a_node_without_a_kernel_tells_why():
+def test_node_without_a_kernel_has_a_reason():
     graph = _graph(_node("view", "x"), _node("other", "view"), returns="other")
     program = Program("compiled with freezing", "forward", no_kernel=(("view", "a view: moves no data"),))
     trace = _trace((graph, ()), program=program)

@@ -48,7 +48,7 @@ def test_an_id_never_means_two_nodes():
     assert [node.id for node in back.graph.walk()] == ["y'3", "prim::Print#1"]
 
 
-def test_changed_can_be_told():
+def test_changed_flag_can_be_given():
     made = recorder()
     made.add_step("s", "one", "forward", parse_graph(ONE))
     assert made.add_step("s", "cleans the module", "forward", None, changed=True).changed

@@ -68,7 +68,7 @@ def test_the_program_is_the_viewers_bundle(page):
     assert payload(page, "style") == read_asset("viewer/viewer.css")
 
 
-def test_a_page_inside_another_is_told_what_to_show():
+def test_embedded_page_receives_its_state():
     page = render_report(small_trace(), Embedding("a-name", {"step": 4}))
     assert json.loads(payload(page, "trace"))["embedding"] == {"id": "a-name", "state": {"step": 4}}
     assert json.loads(payload(render_report(small_trace()), "trace"))["embedding"] is None
@@ -93,7 +93,7 @@ def test_a_page_inside_another_has_bokeh_only_for_what_was_measured():
     assert html.unescape(pages["plain"]).count("sha256-") == 2
 
 
-def test_what_a_model_smuggles_in_is_inert():
+def test_markup_in_model_names_is_inert():
     trace = small_trace()
     hostile = replace(
         trace,
@@ -137,7 +137,7 @@ def test_writing_replaces_a_report_whole(tmp_path, page):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_missing_folder_is_told(tmp_path):
+def test_missing_folder_is_reported(tmp_path):
     path = tmp_path / "missing" / "report.html"
     with pytest.raises(fe.FreezerError, match=r"there is no folder .*missing; make it first"):
         write_report(small_trace(), path)
@@ -153,7 +153,7 @@ def test_a_device_or_pipe_is_not_replaced(tmp_path):
     assert pipe.is_fifo()
 
 
-def test_a_target_that_cannot_be_written_is_told_and_leaves_nothing(tmp_path):
+def test_unwritable_target_is_reported_and_leaves_nothing(tmp_path):
     target = tmp_path / "report.html"
     target.mkdir()
     with pytest.raises(fe.FreezerError, match="cannot write the report"):

@@ -195,7 +195,7 @@ def test_nesting_has_a_limit() -> None:
         (Value("a", "b"), "expected Trace, found Value"),
     ],
 )
-def test_what_cannot_be_stored_is_said(trace: Trace, message: str) -> None:
+def test_unstorable_value_is_refused_with_its_place(trace: Trace, message: str) -> None:
     with pytest.raises(InvalidTraceError) as raised:
         dumps(trace)
     assert message in str(raised.value)

@@ -54,7 +54,7 @@ def test_an_older_file_is_migrated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("payload", ["[]", "{}", "null", "3"])
-def test_a_migration_never_sees_what_is_no_object(payload: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_migration_receives_objects_only(payload: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "SCHEMA_VERSION", 2)
     monkeypatch.setattr(file, "MIGRATIONS", {1: lambda payload: {**payload, "trace": payload["recording"]}})
     with pytest.raises(TraceFileError, match=r"^x: does not fit schema 1: "):
@@ -105,7 +105,7 @@ def test_any_other_bytes_are_refused(data: bytes) -> None:
         (sealed(b"[]"), "expected an object with exactly columns, tables, trace"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(data: bytes, message: str) -> None:
+def test_damaged_file_is_refused_with_its_fault(data: bytes, message: str) -> None:
     with pytest.raises(TraceFileError) as raised:
         loads(data, "x")
     assert message in str(raised.value)
@@ -244,7 +244,7 @@ def _deep(payload: Any) -> None:
         nodes.append([*nodes[0][:blocks], [[[], [len(nodes) - 1], [], 0]], *nodes[0][blocks + 1 :]])
 
 
-def test_a_missing_file_or_a_folder_is_said(tmp_path: Path) -> None:
+def test_missing_file_and_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TraceFileError, match=r"none\.fztrace: cannot be read: No such file or directory"):
         load(tmp_path / "none.fztrace")
     with pytest.raises(TraceFileError, match=r"cannot be read: Is a directory"):
@@ -274,7 +274,7 @@ def test_blocks_nested_too_deep_are_refused() -> None:
         (SMALL, "has more bytes after its header instead of"),
     ],
 )
-def test_of_a_file_too_large_no_more_is_read_than_tells_so(start: bytes, said: str, tmp_path: Path) -> None:
+def test_too_large_file_is_refused_without_reading_it_all(start: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "huge.fztrace"
     path.write_bytes(start)
     os.truncate(path, 2**36)  # a hole: it takes no room on disk, and reading it would take all memory

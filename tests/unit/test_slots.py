@@ -55,6 +55,6 @@ def test_a_graph_without_inputs_has_none():
     assert list(slot_accesses(parse_graph("graph():\n  return ()\n"))) == []
 
 
-def test_a_function_whose_first_input_is_no_module_has_none():
+def test_function_without_a_module_input_has_no_slots():
     text = "graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n"
     assert list(slot_accesses(parse_graph(text))) == []

@@ -23,7 +23,7 @@ from viewer.views.source_lines import effect_text, error_text, source_view, time
         (LineEffect(7, "removed", "", ("a",)), "1 operator removed"),
     ],
 )
-def test_effects_are_told_in_words(effect: LineEffect, text: str) -> None:
+def test_effects_are_described_in_words(effect: LineEffect, text: str) -> None:
     assert effect_text(effect) == text
 
 
@@ -41,7 +41,7 @@ def test_an_error_names_the_other_lines_that_may_have_part_in_it() -> None:
     assert error_text(LineError(8, 7, 0.0, 0.0003, 3)) == f"{alone}; 2 other lines may have part in it"
 
 
-def test_what_is_not_known_says_so_with_what_to_do() -> None:
+def test_unknown_outcome_names_its_remedy() -> None:
     trace = small_trace()
     with_calls = replace(kernel_trace(), call_paths=tied_trace().call_paths)
     assert source_view(with_calls)["notes"] == {"calls": "", "time": "", "error": ""}

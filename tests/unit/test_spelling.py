@@ -21,7 +21,7 @@ from freeze_engine.requests.options import ModuleOptions
         ("", ""),
     ],
 )
-def test_close_names_are_told(word: str, said: str) -> None:
+def test_close_names_are_suggested(word: str, said: str) -> None:
     assert did_you_mean(word, ("resnet18", "Inception")) == said
 
 

@@ -238,7 +238,7 @@ def test_a_difference_expected_among_many_is_explained_and_not_claimed() -> None
     )
 
 
-def test_noise_and_outliers_are_said() -> None:
+def test_noise_and_outliers_are_noted() -> None:
     baseline = np.full(20, 100.0)
     noisy = baseline * np.where(np.arange(20) % 2, 1.3, 0.8)
     spiked = baseline.copy()
@@ -248,7 +248,7 @@ def test_noise_and_outliers_are_said() -> None:
     assert [note.partition(":")[0] for note in results[1].notes] == ["noisy"]
 
 
-def test_drift_and_shortness_are_said() -> None:
+def test_drift_and_shortness_are_noted() -> None:
     steady = np.full((20, 3), 5.0)
     throttled = steady * np.linspace(1, 1.5, 20)[:, None]
     assert matrix_notes(steady) == ()

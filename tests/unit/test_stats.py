@@ -78,7 +78,7 @@ def test_a_trace_cannot_take_over_the_terminal() -> None:
     assert all(char.isprintable() or char == "\n" for char in text)
 
 
-def test_folds_that_did_not_happen_for_one_reason_are_told_three_times() -> None:
+def test_missed_folds_of_one_reason_are_listed_three_times_at_most() -> None:
     trace = small_trace()
     (miss, *_) = trace.near_misses
     alike = [replace(miss, node=f"sum_{number}") for number in range(5)]

@@ -66,7 +66,7 @@ def test_a_failed_check_is_in_the_sentence():
     assert "; the check 'round trip' failed." in fe.summarize(small_trace()).sentence
 
 
-def test_what_was_not_measured_is_in_the_sentence_with_its_cause():
+def test_sentence_contains_unmeasured_parts_with_their_cause():
     plain = tuple(replace(step, latency=(), numerics=()) for step in small_trace().steps)
     without = replace(small_trace(), steps=plain, baselines=(), call="freezer-ui record", inputs=())
     assert "time and outputs not measured: recorded without inputs" in fe.summarize(without).sentence
@@ -210,7 +210,7 @@ def test_the_evidence_for_a_kept_attribute_names_line_and_code():
     assert action.gain == "4 B would become constant; the effect on time is not known"
 
 
-def test_what_the_ablation_measured_is_the_gain_of_leaving_a_pass_out():
+def test_ablation_gives_the_gain_of_disabling_a_pass():
     payoff = Payoff("cpu", Interval(1.25, 1.2, 1.3), "slower")
     proven = Contribution("optimize_frozen_graph", "FoldFrozenConvBatchnorm", (payoff,), 3e-4, 2e-7, False, True)
     tolerance, _, slower = fe.summarize(replace(small_trace(), ablation=(proven,))).actions
@@ -280,7 +280,7 @@ def test_times_of_inductors_steps_are_no_effects_since_they_do_not_run_compiled(
     assert all(not effects.latency for effects in fe.summarize(trace).passes)
 
 
-def test_an_error_that_is_no_number_is_infinite():
+def test_nan_error_counts_as_infinite():
     steps = list(small_trace().steps)
     last = steps[8]
     outputs = tuple(replace(each, max_abs=float("nan"), close=False) for each in last.numerics[0].outputs)

@@ -49,7 +49,7 @@ def test_an_action_has_its_evidence_its_fix_and_its_gain():
         assert text.count(f"   {label}") == 3
 
 
-def test_what_changed_between_two_traces_comes_first(traces, capsys):
+def test_changes_between_two_traces_come_first(traces, capsys):
     assert main(["summary", *traces]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == "What changed from A to B:"
@@ -73,7 +73,7 @@ def test_traces_of_a_failed_freeze_and_of_none_can_be_compared():
     assert comparison_markdown(empty_trace(), empty_trace()).startswith("### Freezing an unnamed model: what changed")
 
 
-def test_a_file_that_is_no_trace_is_wrong_use(tmp_path, capsys):
+def test_file_that_is_not_a_trace_exits_with_2(tmp_path, capsys):
     (tmp_path / "no.fztrace").write_bytes(b"no")
     assert main(["summary", str(tmp_path / "no.fztrace")]) == 2
     assert "no.fztrace" in capsys.readouterr().err

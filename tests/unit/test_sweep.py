@@ -170,7 +170,7 @@ def test_a_row_of_another_version_is_read_as_far_as_it_is_known() -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"key": 1, "model": "m"}'])
-def test_what_is_no_row_is_refused(text: str) -> None:
+def test_malformed_row_is_refused(text: str) -> None:
     with pytest.raises(fe.FreezerError):
         read_row(text)
 

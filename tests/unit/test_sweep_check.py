@@ -66,7 +66,7 @@ def test_each_kind_of_change_is_found_and_noise_is_not(changes: dict[str, Any], 
     assert worse(**changes) == found
 
 
-def test_what_hurts_most_comes_first() -> None:
+def test_worst_regression_comes_first() -> None:
     before = [sweep_row(name) for name in "abcd"]
     after = [
         sweep_row("a", near_misses=1),

@@ -41,7 +41,7 @@ def test_a_folder_lasts_as_long_as_its_block(place: Path) -> None:
     assert list(place.iterdir()) == []
 
 
-def test_what_a_killed_owner_left_is_removed_and_what_is_owned_is_not(place: Path) -> None:
+def test_folder_of_a_killed_owner_is_removed_and_owned_ones_stay(place: Path) -> None:
     command = [sys.executable, "-c", _OWNER]
     owners = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     try:
@@ -61,7 +61,7 @@ def test_what_a_killed_owner_left_is_removed_and_what_is_owned_is_not(place: Pat
             owner.communicate()
 
 
-def test_what_is_of_another_kind_stays(place: Path) -> None:
+def test_foreign_folder_stays(place: Path) -> None:
     (place / "other-1").mkdir()
     (place / "mine-file").touch()
     (place / "mine-link").symlink_to(place / "other-1")

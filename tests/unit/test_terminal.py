@@ -11,7 +11,7 @@ from freeze_engine.worker import JobProgress
 from viewer.cli.terminal import progress_line, progress_text, recording_text
 
 
-def test_progress_tells_how_far_and_how_long() -> None:
+def test_progress_shows_share_and_remaining_time() -> None:
     assert progress_text("scripting", 0.0, 0.4, 0.4) == "  0% scripting (0:00)"
     assert progress_text("latency, step 7", 0.25, 65.0, 61.0) == " 25% latency, step 7 (1:05, about 3:03 left)"
     assert progress_text("latency, step 7", 0.0, 65.0, 61.0) == "  0% latency, step 7 (1:05)"
@@ -35,7 +35,7 @@ def test_the_progress_of_a_recording_names_its_phase(event: JobProgress, text: s
     assert recording_text(event, 65.0) == text
 
 
-def test_there_is_no_progress_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pipe_gets_no_progress(capsys: pytest.CaptureFixture[str]) -> None:
     with progress_line() as line:
         line.show("inline", 0, 2)
         line.pass_on("stdout", b"printed")
@@ -43,7 +43,7 @@ def test_there_is_no_progress_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_what_is_printed_arrives_whole(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_printed_text_arrives_whole(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     buffer = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding=encoding, errors="strict"))
     with progress_line() as line:
@@ -54,7 +54,7 @@ def test_what_is_printed_arrives_whole(encoding: str, monkeypatch: pytest.Monkey
     assert buffer.getvalue().decode(encoding) == f"10 {micro}s" + r"\xff!"
 
 
-def test_the_work_goes_on_when_nobody_reads_what_it_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_continues_when_its_output_is_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     read, write = os.pipe()
     os.close(read)
     passed = []

@@ -52,13 +52,13 @@ def test_a_freeze_that_failed_fails_without_any_expectation() -> None:
         fe.testing.assert_frozen(failed_trace())
 
 
-def test_what_was_not_measured_is_no_success() -> None:
+def test_unmeasured_expectation_fails() -> None:
     trace = replace(small_trace(), memory=None)
     with pytest.raises(AssertionError, match="cannot tell: it saves and reloads, with the same outputs"):
         fe.testing.assert_frozen(trace, saves=True)
 
 
-def test_wrong_use_is_no_failed_assertion() -> None:
+def test_wrong_use_raises_no_assertion_error() -> None:
     with pytest.raises(TypeError, match="max_eror"):
         fe.testing.assert_frozen(small_trace(), max_eror=1.0)
     with pytest.raises(fe.FreezerError, match="recorded already"):

@@ -188,7 +188,7 @@ def test_statistics_that_were_summed_up_in_another_order_are_no_difference():
 
 
 @pytest.mark.parametrize(("name", "same"), [("_mkl_reorder_linear_weight", True), ("_frozen_param0", False)])
-def test_the_padding_of_packed_weights_is_no_difference(name, same):
+def test_padding_of_packed_weights_is_ignored(name, same):
     def packed(digest: str) -> fe.Trace:
         trace = empty_trace()
         held = replace(tensor(name, 2, 2), constant=Constant((2, 2), "float32", "cpu", 16, digest=digest * 16))
@@ -217,7 +217,7 @@ def test_steps_of_one_trace_only_stand_where_they_would_run():
     assert [step.before for step in found.steps if step.graph is None] == [8, 9]
 
 
-def test_a_difference_that_only_goes_on_is_carried():
+def test_persisting_difference_is_carried():
     found = fe.diff_traces(network("a"), network("b"))
     assert [step.carried for step in found.steps] == [False, False]
     trace = network("a", "b")
@@ -242,7 +242,7 @@ def test_fates_that_differ_say_how():
     )
 
 
-def test_what_was_asked_for_is_compared():
+def test_requests_are_compared():
     trace = small_trace()
     changed = replace(
         trace,
@@ -256,7 +256,7 @@ def test_what_was_asked_for_is_compared():
     assert {after for (subject, _), (_, after) in found.items() if subject == "inputs"} == {None}
 
 
-def test_what_decided_a_near_miss_is_told_with_the_same_names():
+def test_near_misses_are_compared_under_the_same_names():
     trace = small_trace()
     (miss, *others) = trace.near_misses
     value = trace.steps[miss.step].graph.inputs[-1].name

@@ -60,7 +60,7 @@ def test_a_row_replaces_that_of_the_same_versions_and_no_other() -> None:
     assert with_row((newer, ROW), again) == (again, newer)
 
 
-def test_the_table_tells_what_failed_and_why_tests_were_skipped() -> None:
+def test_version_table_lists_failures_and_reasons_of_skips() -> None:
     text = markdown_text((ROW,))
     assert "| 3.11.7 | 2.6.0+cu124 | 10 | 1 | 2 | 3 | `tests/unit` | abc1234 | 2026-01-02 |\n" in text
     assert text.endswith(
@@ -72,6 +72,6 @@ def test_the_documentation_shows_the_results() -> None:
     assert DOCUMENT.read_text(encoding="utf-8") == markdown_text(load_rows(RESULTS))
 
 
-def test_an_interpreter_that_is_not_there_is_told() -> None:
+def test_missing_interpreter_is_reported() -> None:
     with pytest.raises(RowError, match=r"There is no Python 3\.99"):
         interpreter("3.99", ["no/such/python"])

@@ -82,7 +82,7 @@ def test_forward_comes_first_whatever_torch_froze_first():
     assert view["overview"][0]["note"].endswith("in forward")
 
 
-def test_a_latency_change_that_no_verdict_bears_out_is_not_told():
+def test_latency_change_without_a_verdict_is_not_shown():
     trace = small_trace()
     quiet = tuple(
         replace(step, latency=tuple(replace(entry, change="no measurable difference") for entry in step.latency[:1]))
@@ -106,7 +106,7 @@ def test_a_latency_change_that_no_verdict_bears_out_is_not_told():
         ("_mean", "buffer", "dropped", False),
     ],
 )
-def test_what_is_no_parameter_and_no_buffer_is_minor_unless_preserved(path, kind, fate, minor):
+def test_plain_attribute_is_minor_unless_preserved(path, kind, fate, minor):
     assert is_minor(fe.AttributeFate(path, kind, "bool", None, None, 0, fate)) is minor
 
 
@@ -228,7 +228,7 @@ def test_a_measured_step(view):
     ]
 
 
-def test_what_was_not_measured_has_no_number(view):
+def test_unmeasured_figure_has_no_number(view):
     first = view["steps"][0]
     assert (first["duration"], first["before"], first["constants_delta"]) == (None, None, None)
     assert view["steps"][1]["latency"] == view["steps"][1]["numerics"] == []
@@ -317,7 +317,7 @@ def test_a_folded_attribute_says_where_it_went(view):
     ]
 
 
-def test_a_location_that_is_no_longer_there_is_not_linked():
+def test_removed_location_is_not_linked():
     trace = small_trace()
     lost = replace(trace.attributes[4], locations=(Location("forward", "elsewhere"), Location("missing_method", "x")))
     (row,) = view_data(replace(trace, attributes=(lost,)))["attributes"]
@@ -365,7 +365,7 @@ def test_a_failure_before_any_step_of_its_method_points_at_the_last_step():
         ),
     ],
 )
-def test_how_a_recording_ended_is_told_in_words(failure, title, message, sign):
+def test_end_of_a_recording_is_described_in_words(failure, title, message, sign):
     kind, text = failure
     ended = Failure(kind, text, stage="optimize_frozen_graph", name="Fold", method="forward", step=3)
     view = view_data(replace(small_trace(), failure=ended))["failure"]
@@ -390,7 +390,7 @@ def test_how_a_recording_ended_is_told_in_words(failure, title, message, sign):
         ("RuntimeError", "measure", "numerics: x", "The recording failed while measuring numerics: x"),
     ],
 )
-def test_what_failed_after_the_freeze_is_no_pass(kind, stage, name, title):
+def test_failure_after_the_freeze_names_no_pass(kind, stage, name, title):
     ended = Failure(kind, "why", stage=stage, name=name, method=None, step=3)
     view = view_data(replace(small_trace(), failure=ended))["failure"]
     assert (view["title"], view["step"]) == (title, 3)
@@ -523,7 +523,7 @@ def test_constants_that_went_with_the_process_are_not_said_to_be_none(failure, k
     assert [chart["item"] is not None for chart in constants] == [known]
 
 
-def test_an_inductor_trace_tells_its_stages_and_its_notes() -> None:
+def test_inductor_trace_shows_its_stages_and_notes() -> None:
     trace = small_trace()
     logged = tuple(replace(step, log=("one", "two", "three", "four")) for step in trace.steps)
     compiled = view_data(replace(trace, backend="inductor", steps=logged))

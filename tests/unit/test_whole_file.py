@@ -65,7 +65,7 @@ def test_a_process_that_dies_in_the_midst_of_it_leaves_nothing(tmp_path: Path) -
     assert (tmp_path / "a").read_bytes() == b"old"
 
 
-def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_unwritable_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "none" / "a", b"new", tmp_path / "none" / "a.unfinished")
     with pytest.raises(ValueError, match="null"):
@@ -101,7 +101,7 @@ def test_where_one_cannot_be_written_none_is_replaced(tmp_path):
     assert (first.read_text(), names(tmp_path)) == (BEFORE, ["a.csv"])
 
 
-def test_a_device_is_no_file_to_replace(tmp_path):
+def test_device_file_is_refused(tmp_path):
     with pytest.raises(OSError, match="no ordinary file"):
         write_files({tmp_path / "a.csv": b"new", Path("/dev/null"): b"new"})
     assert names(tmp_path) == []

@@ -89,7 +89,7 @@ def test_memory_that_processes_share_since_a_fork_counts_once():
         (Limits(processes=3), PROCESS_LIMIT, "it started more than 3 processes, its limit"),
     ],
 )
-def test_what_takes_too_much_is_ended(allowed, limit, said):
+def test_process_over_its_limit_is_killed(allowed, limit, said):
     with tree_of(FORKING) as tree:
         ended = threading.Event()
         watch = LimitWatch(tree, allowed, ended.set)
@@ -100,7 +100,7 @@ def test_what_takes_too_much_is_ended(allowed, limit, said):
     assert (watch.excess.limit, watch.excess.message[-len(said) :]) == (limit, said)
 
 
-def test_what_takes_no_more_than_it_may_goes_on():
+def test_process_within_its_limit_continues():
     with tree_of(WAIT) as tree:
         watch = LimitWatch(tree, Limits(memory_bytes=1 << 40, processes=1), tree.kill)
         watch.start()
@@ -140,7 +140,7 @@ def test_a_limit_that_cannot_be_held_is_refused(monkeypatch):
         ("RuntimeError: mat1 and mat2 shapes cannot be multiplied", False),
     ],
 )
-def test_what_says_that_memory_was_refused(text, expected):
+def test_refused_memory_is_recognised_in_output(text, expected):
     assert was_refused(text) is expected
 
 

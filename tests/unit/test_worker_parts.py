@@ -71,12 +71,12 @@ def test_an_event_arrives_as_it_was(event):
 
 
 @pytest.mark.parametrize("line", [b"", b"hello", b"[]", b"3", b"{}", b'{"event": "nope"}', b'{"event": "step"}'])
-def test_what_is_no_event(line):
+def test_malformed_event_is_refused(line):
     with pytest.raises(ValueError):  # noqa: PT011
         read_event(line)
 
 
-def test_the_time_left_is_told_phase_by_phase():
+def test_remaining_time_is_estimated_per_phase():
     pace = Pace(0, 0, 100.0)
     reports = [
         # message, units done, of how many, when, and what is left
@@ -140,7 +140,7 @@ def test_a_death_arrives_as_it_was(tmp_path):
         (("compile", "the first call", None), "cancelled in the first call"),
     ],
 )
-def test_where_a_recording_was_cancelled(place, text):
+def test_cancelled_recording_names_its_pass(place, text):
     assert cancelled_text(place) == text
 
 
@@ -185,11 +185,11 @@ LOG = (
         (7, "CleanupFrozenModule"),
     ],
 )
-def test_the_pass_that_the_log_says_is_under_way(count, name):
+def test_running_pass_is_read_from_the_log(count, name):
     assert pass_under_way(b"".join(LOG[:count])) == name
 
 
-def test_passes_inside_the_freeze_are_told_once_and_only_then(tmp_path):
+def test_passes_inside_the_freeze_are_reported_once(tmp_path):
     progress = FreezeProgress(tmp_path / "log")
     assert progress.event() is None
     progress.note(JobProgress("freezing", 1, 3, None))
@@ -366,7 +366,7 @@ def full_disk(tmp_path: Path) -> Path:
 NO_SPACE = "No space left on device"
 
 
-def test_a_recording_goes_on_without_a_journal(full_disk):
+def test_recording_continues_without_a_journal(full_disk):
     with closing(Journal(full_disk)) as journal:
         journal.doing("compiling")
         assert journal.lost is None
@@ -387,7 +387,7 @@ def test_where_nothing_can_be_written_nothing_is(tmp_path):
     assert read_remains(tmp_path / "nowhere") is None
 
 
-def test_what_is_left_of_a_journal_says_where_it_ends(tmp_path):
+def test_incomplete_journal_states_where_it_ends(tmp_path):
     trace = small_trace()
     told: list[Any] = []
     with closing(Journal(tmp_path)) as journal:
@@ -414,7 +414,7 @@ def test_what_is_left_of_a_journal_says_where_it_ends(tmp_path):
     assert events[-1].message == "killed, in GraphLowering.run of forward"
 
 
-def test_what_is_left_of_a_cancelled_recording(tmp_path):
+def test_cancelled_recording_keeps_its_steps(tmp_path):
     trace, output = small_trace(), tmp_path / "a.fztrace"
     told: list[Any] = []
     with closing(Journal(tmp_path)) as journal:
@@ -435,7 +435,7 @@ def test_everything_is_written_as_json(written, tmp_path):
 
 
 @pytest.mark.parametrize("left", [ValueError("3"), SystemExit(3)])
-def test_code_of_the_user_s_that_ends_is_told_from_ours(left: BaseException) -> None:
+def test_exit_in_user_code_is_distinguished_from_ours(left: BaseException) -> None:
     with (
         pytest.raises(fe.ModelSpecError, match=f"MODEL 'a:b': its own code raised {type(left).__name__}: 3"),
         code_of("a:b"),
