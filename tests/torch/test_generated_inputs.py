@@ -159,7 +159,7 @@ def test_a_candidate_that_refuses_what_the_model_accepts_is_in_error() -> None:
     assert (similar.inputs, similar.error) == ("similar", "ValueError: the sum must be 3")
 
 
-def test_where_the_model_refuses_the_given_inputs_no_others_are_tried() -> None:
+def test_refused_inputs_are_not_varied() -> None:
     report = measure_numerics([Candidate(0, Picky())], Picky(), (torch.zeros(3),), {}, NumericsOptions(input_sets=3))
     assert report.refused == {"given": "the eager module did not run: ValueError: the sum must be 3"}
     assert [entry.inputs for entry in report.numerics[0]] == ["given", "given"]

@@ -195,7 +195,7 @@ def test_a_foreign_file(tmp_path, content, what):
         load_model(str(path))
 
 
-def test_where_no_code_is_imported_no_factory_is_advised(tmp_path):
+def test_no_factory_is_advised_without_imported_code(tmp_path):
     for name in ("net.py", "net.pth", "net.onnx", "net.safetensors", "net.zip", "net.txt", "net.bin"):
         (tmp_path / name).write_bytes(pickle.dumps({}) if name == "net.pth" else b"import torch\n")
         with pytest.raises(ModelSpecError) as caught:

@@ -174,7 +174,7 @@ def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
             new_recording(folder, "net", NOW)
 
 
-def test_where_the_list_cannot_be_written_it_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_list_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> Path:
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -470,7 +470,7 @@ def test_the_built_in_examples_need_no_consent(server: Server, monkeypatch: pyte
     assert [(request.trusted, request.sandbox) for request in server.requests] == [(False, None)]
 
 
-def test_where_there_is_a_sandbox_consent_changes_nothing(
+def test_consent_changes_nothing_with_a_sandbox(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "sandbox_status", lambda: SandboxStatus("bubblewrap 1", "/bwrap"), raising=False)

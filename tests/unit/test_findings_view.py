@@ -256,7 +256,7 @@ def test_of_a_capture_one_line_says_who_measures():
     ]
 
 
-def test_where_the_model_refuses_the_inputs_others_are_advised():
+def test_refused_inputs_get_the_advice_to_give_others():
     said = "Nothing was compared: the model does not run on the inputs (TypeError: no mask)."
     steps = tuple(replace(step, numerics=()) for step in small_trace().steps)
     refused = replace(small_trace(), steps=steps, baselines=(), notices=(Notice("nothing_ran", said),))

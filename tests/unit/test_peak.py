@@ -17,7 +17,7 @@ def test_the_peak_is_what_was_resident_beyond_the_start(tmp_path: Path) -> None:
     assert (tmp_path / "clear_refs").read_text() == "5"
 
 
-def test_where_it_cannot_be_told_it_is_unknown(tmp_path: Path) -> None:
+def test_peak_is_unknown_on_systems_that_do_not_report_it(tmp_path: Path) -> None:
     with peak_memory(process=tmp_path / "absent") as peak:
         assert peak.nbytes is None
     assert peak.nbytes is None

@@ -69,8 +69,8 @@ def test_ratio_is_written_in_percent(ratio: tuple[float, float, float], than: st
 
 
 #: Beginnings and phrases of test names without a subject, or without a result.
-VAGUE = re.compile(r"test_(?:it|what|who|that|which|how|why)_|_(?:is|are|be)_told(?:_|$)|_asked_for(?:_|$)|_(?:is|are)_said$")
-    r"test_(?:it|what|who|that|which|how|why)_|_(?:is|are|be)_told(?:_|$)|_asked_for(?:_|$)|_are_said$|_is_said$"
+VAGUE = re.compile(
+    r"^test_(?:it|what|who|that|which|how|why|where)_|_(?:is|are|be)_told(?:_|$)|_asked_for(?:_|$)|_(?:is|are)_said$"
 )
 
 

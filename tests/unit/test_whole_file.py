@@ -40,7 +40,7 @@ def test_a_file_is_replaced(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_where_files_need_a_name_it_is_replaced_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_is_replaced_also_without_unnamed_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "O_TMPFILE")
     write_whole(tmp_path / "a", b"new", tmp_path / "a.unfinished")
     assert (tmp_path / "a").read_bytes() == b"new"
@@ -92,7 +92,7 @@ def test_a_link_keeps_leading_to_its_file(tmp_path):
     assert (tmp_path / "real").read_bytes() == b"new"
 
 
-def test_where_one_cannot_be_written_none_is_replaced(tmp_path):
+def test_no_file_is_replaced_if_one_cannot_be_written(tmp_path):
     first = tmp_path / "a.csv"
     first.write_text(BEFORE)
     with pytest.raises(OSError, match="No such file") as raised:

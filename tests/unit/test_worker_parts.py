@@ -223,7 +223,7 @@ def written(tmp_path: Path) -> Iterator[Journal]:
         yield journal
 
 
-def test_where_nothing_was_written_nothing_remains(tmp_path):
+def test_journal_without_entries_leaves_no_trace(tmp_path):
     assert read_remains(tmp_path) is None
     assert read_now(tmp_path) == Now()
 
@@ -378,7 +378,7 @@ def test_recording_continues_without_a_journal(full_disk):
     assert read_now(full_disk) == Now("compiling", ("post_grad", "pass", "forward"), NO_SPACE)
 
 
-def test_where_nothing_can_be_written_nothing_is(tmp_path):
+def test_unwritable_folder_gets_no_file(tmp_path):
     with closing(Journal(tmp_path / "nowhere")) as journal:
         journal.doing("compiling")
         journal.trace(small_trace())
