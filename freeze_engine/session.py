@@ -86,6 +86,7 @@ def record(
     via: Literal["script", "trace"] | None = None,
     check_inputs: Sequence[tuple[object, ...]] = (),
     map_location: str | None = None,
+    imports: Sequence[str] = (),
     checks: Sequence[CheckName] = (),
     ablation: bool = False,
     progress: Progress | None = None,
@@ -95,8 +96,8 @@ def record(
     """Freezes a model and records what every pass does.
 
     Args:
-        model: an `nn.Module` in eval mode, a ScriptModule, an exported program, or a MODEL spec (a file,
-            ``package.module:factory``, ``example:NAME``).
+        model: an `nn.Module` in eval mode, a ScriptModule, an exported program, a module that was exported (also a
+            quantised one), or a MODEL spec (a file, ``package.module:factory``, ``example:NAME``).
         inputs: what to measure on, and to trace with: a tuple of arguments, `Inputs`, or a single tensor. Without
             inputs (and where the spec brings none) nothing is measured. Inductor compiles for them, and needs some.
         backend: ``"torchscript"`` (``torch.jit.freeze``), ``"inductor"`` (``torch.compile`` with freezing) or
@@ -104,9 +105,11 @@ def record(
         options: `TorchScriptOptions`, `InductorOptions` or `AOTInductorOptions`, whichever the backend takes.
         measure: what to measure, ``None`` to record only.
         via: how an `nn.Module` gets into TorchScript, ``"script"`` or ``"trace"``; by default scripted, unless the spec
-            needs tracing. For Inductor only the TorchScript that is measured to compare with.
+            or an exported module needs tracing. For Inductor only the TorchScript that is measured to compare with.
         check_inputs: with ``via="trace"``, further inputs to trace with; another graph from them adds a notice.
         map_location: device to load a TorchScript file to.
+        imports: modules to import before a MODEL spec is loaded, such as ``torchao.quantization.pt2e``, which registers
+            the operators of a saved quantised program.
         checks: the checks to run on the frozen module, of `freeze_engine.CHECKS`; the results are
             `Trace.checks`.
         ablation: whether to measure what each pass contributes, by freezing again without it; the result is
@@ -122,6 +125,7 @@ def record(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
+    from freeze_engine.backends.common.exported_programs import holds_exported
     from freeze_engine.backends.common.observer import RecordingObserver, silent
     from freeze_engine.models.loading import check_module, load_model, of_program
 
@@ -131,7 +135,7 @@ def record(
     spec = repr(str(model)) if isinstance(model, (str, Path)) else name or type(model).__name__
     asked_via = via
     if isinstance(model, (str, Path)):
-        loaded = load_model(str(model), map_location=map_location)
+        loaded = load_model(str(model), map_location=map_location, imports=imports)
         model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
         if isinstance(options, TorchScriptOptions):
             options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
@@ -140,7 +144,8 @@ def record(
         model, given, name, via = loaded.module, given or loaded.inputs, name or loaded.name, via or loaded.via
         spec = name
     module = check_module(model)
-    call = call or call_text(spec, options, asked_via, checks, ablation)
+    via = via or ("trace" if holds_exported(module) else None)
+    call = call or call_text(spec, options, asked_via, checks, ablation, imports)
     module_options = ModuleOptions(via or "script", tuple(check_inputs), name, call, known_checks(checks), ablation)
     return record_loaded(module, given, options, module_options, measure, RecordingObserver(progress or silent))
 

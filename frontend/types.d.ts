@@ -325,6 +325,7 @@ type JobMessage = any;
 interface RecordingRequest {
   model: string;
   inputs: string[];
+  imports: string[];
   backend: string;
   via: string | null;
   options: Record<string, any>;

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from freeze_engine.backends.common.exported_programs import training_parts
 from freeze_engine.backends.common.torch_private import cpp_module, method_names
 from freeze_engine.backends.torchscript.attributes.same_tensors import same_tensor
 from freeze_engine.backends.torchscript.capture.scripting import to_script_module
@@ -121,4 +122,4 @@ def _nbytes(tensor: torch.Tensor) -> int:
 
 
 def _is_training(module: nn.Module) -> bool:
-    return bool(getattr(module, "training", False))
+    return any(training_parts(module))

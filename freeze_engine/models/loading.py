@@ -18,6 +18,7 @@ import inspect
 import pickle
 import re
 import sys
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -25,14 +26,15 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from freeze_engine.backends.common.exported_programs import exported_class, module_of
+from freeze_engine.backends.common.exported_programs import exported_class, holds_exported, module_of
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.examples import EXAMPLES
 from freeze_engine.models.file_kinds import file_kind
+from freeze_engine.models.imports import import_modules, missing_operators, missing_text
 from freeze_engine.models.other_files import other_file
 from freeze_engine.models.tensors import device_named, moved
 from freeze_engine.models.untrusted.canonical_copy import canonical_copy, check_archive
-from freeze_engine.models.untrusted.exported_program import ProgramOrigin
+from freeze_engine.models.untrusted.exported_program import ProgramOrigin, program_operators
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.suggestions import did_you_mean
 
@@ -64,7 +66,9 @@ class LoadedModel:
     preserved_attrs: tuple[str, ...] = ()
 
 
-def load_model(spec: str, *, map_location: str | None = None, trusted: bool = True) -> LoadedModel:
+def load_model(
+    spec: str, *, map_location: str | None = None, imports: Sequence[str] = (), trusted: bool = True
+) -> LoadedModel:
     """Loads the model that a MODEL of the command line names.
 
     For ``package.module:factory`` the working directory goes on `sys.path`, first, and stays there, as with
@@ -74,6 +78,8 @@ def load_model(spec: str, *, map_location: str | None = None, trusted: bool = Tr
     Args:
         spec: the MODEL.
         map_location: the device to load onto, such as ``cpu`` or ``cuda:0``; ``None`` leaves the model where it is.
+        imports: modules to import first, such as ``torchao.quantization.pt2e``, which registers operators that a saved
+            program needs. They are the caller's choice, never the file's.
         trusted: whether code may be imported and unpickled for it. ``False`` refuses ``package.module:factory``, and
             exported programs that hold more than tensors and operators; ``TORCH_FORCE_WEIGHTS_ONLY_LOAD=1`` must then
             have been set, for `torch.export.load` unpickles otherwise.
@@ -82,14 +88,15 @@ def load_model(spec: str, *, map_location: str | None = None, trusted: bool = Tr
         The model, with example inputs where it has some.
 
     Raises:
-        ModelSpecError: if ``spec`` does not name a model; the message says what it could be.
+        ModelSpecError: if ``spec`` does not name a model, or a module cannot be imported; the message says what to do.
     """
+    own = import_modules(imports, trusted=trusted)
     prefix, _, name = spec.partition(":")
     if prefix == "example":
         return _moved(_example(name), map_location)
     path = Path(spec)
     if path.is_file():
-        return _file(path, map_location, trusted)
+        return _file(path, map_location, None if trusted else own)
     if _FACTORY.fullmatch(spec) and not trusted:
         raise ModelSpecError(
             f"MODEL {spec!r} names code to import, which is not done from here. Give a TorchScript file (model.pt) or "
@@ -139,25 +146,27 @@ def _example(name: str) -> LoadedModel:
     return LoadedModel(module, inputs, name, preserved_attrs=example.preserved_attrs)
 
 
-def _file(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
+def _file(path: Path, map_location: str | None, namespaces: Set[str] | None) -> LoadedModel:
+    """Opens a file; for an untrusted one, ``namespaces`` has those of the operators that the user imported."""
     try:
-        return _opened(path, map_location, trusted)
+        return _opened(path, map_location, namespaces)
     except PermissionError as error:
         raise ModelSpecError(f"{path} cannot be read: {error.strerror}. Check its permissions.") from error
 
 
-def _opened(path: Path, map_location: str | None, trusted: bool) -> LoadedModel:
+def _opened(path: Path, map_location: str | None, namespaces: Set[str] | None) -> LoadedModel:
     kind = file_kind(path)
     if kind == "trace":
         raise ModelSpecError(f"{path} is a recorded trace, not a model. Look at it with `freezer-ui {path}`.")
     if kind == "torchscript":
-        if not trusted:
+        if namespaces is not None:
             check_archive(path)
         return _torchscript(path, map_location)
     if kind == "exported":
-        return _moved(_exported(path, path.stem) if trusted else _untrusted(path), map_location)
+        loaded = _exported(path, path.stem) if namespaces is None else _untrusted(path, namespaces)
+        return _moved(loaded, map_location)
     found = other_file(path)
-    raise ModelSpecError(f"{path} is {found.what}. {found.remedy if trusted else found.page_remedy}")
+    raise ModelSpecError(f"{path} is {found.what}. {found.remedy if namespaces is None else found.page_remedy}")
 
 
 def _torchscript(path: Path, map_location: str | None) -> LoadedModel:
@@ -171,9 +180,9 @@ def _torchscript(path: Path, map_location: str | None) -> LoadedModel:
     return LoadedModel(module, None, path.stem)
 
 
-def _untrusted(path: Path) -> LoadedModel:
+def _untrusted(path: Path, namespaces: Set[str]) -> LoadedModel:
     """Loads an exported program from somebody else, from a copy with only the validated parts."""
-    with canonical_copy(path) as (copy, origin):
+    with canonical_copy(path, namespaces) as (copy, origin):
         try:
             return _exported(copy, path.stem)
         except ModelSpecError as error:
@@ -191,6 +200,9 @@ def _unreadable(path: Path, origin: ProgramOrigin, error: BaseException | None) 
 
 
 def _exported(path: Path, name: str) -> LoadedModel:
+    # torch would print two tracebacks for a missing operator before it raises.
+    if missing := missing_operators(program_operators(path)):
+        raise ModelSpecError(f"{path} needs {missing_text(missing)}")
     try:
         program = torch.export.load(path)
     except pickle.UnpicklingError as error:
@@ -232,15 +244,19 @@ def _factory(spec: str, module_name: str, path: str) -> LoadedModel:
                 "function that takes no arguments and returns a module, or (module, inputs)."
             )
         found = getattr(found, name)
-    made = found if isinstance(found, nn.Module) else _called(spec, found)
+    made: Any = found if isinstance(found, (nn.Module, torch.export.ExportedProgram)) else _called(spec, found)
     name = path.rpartition(".")[2]
+    inputs = None
+    if isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], (nn.Module, torch.export.ExportedProgram)):
+        made, inputs = made[0], _as_inputs(spec, made[1])
+    if isinstance(made, torch.export.ExportedProgram):
+        loaded = of_program(made)
+        return replace(loaded, inputs=inputs or loaded.inputs, name=name)
     if isinstance(made, nn.Module):
-        return LoadedModel(made, None, name)
-    if isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], nn.Module):
-        return LoadedModel(made[0], _as_inputs(spec, made[1]), name)
+        return LoadedModel(made, inputs, name, "trace" if holds_exported(made) else "script")
     raise ModelSpecError(
-        f"MODEL {spec!r} gave {type(made).__name__}, which is no module. Let it return a torch.nn.Module, or "
-        "(module, inputs)."
+        f"MODEL {spec!r} gave {type(made).__name__}, which is no module. Let it return a torch.nn.Module, an exported "
+        "program, or (module, inputs)."
     )
 
 

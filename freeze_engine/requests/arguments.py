@@ -89,12 +89,13 @@ def call_text(
     via: str | None,
     checks: Sequence[str] = (),
     ablation: bool = False,
+    imports: Sequence[str] = (),
 ) -> str:
     """Writes the call of `record` as Python, without arguments that have their default.
 
     Args:
         model: its first argument, as Python.
-        options, via, checks, ablation: its arguments of these names.
+        options, via, checks, ablation, imports: its arguments of these names.
     """
     changed = [
         f"{each.name}={value!r}" for each in fields(options) if (value := getattr(options, each.name)) != each.default
@@ -104,6 +105,7 @@ def call_text(
     parts += [f"backend={backend!r}"] if backend != "torchscript" else []
     parts += [f"options=fe.{type(options).__name__}({', '.join(changed)})"] if changed else []
     parts += [f"via={via!r}"] if via else []
+    parts += [f"imports={tuple(imports)!r}"] if imports else []
     parts += [f"checks={tuple(checks)!r}"] if checks else []
     parts += ["ablation=True"] if ablation else []
     return f"fe.record({', '.join(parts)})"

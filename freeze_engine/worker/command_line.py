@@ -17,7 +17,7 @@ from freeze_engine.requests.option_metadata import OptionField, option_fields
 from freeze_engine.requests.options import BACKEND_OPTIONS, Measure, Options, TorchScriptOptions, unmeasured
 from freeze_engine.worker.request import RecordRequest
 
-_FREEZE: Final = ("inputs", "backend", "via")
+_FREEZE: Final = ("inputs", "imports", "backend", "via")
 """The options of `RecordRequest` that come before those of the backends; all but ``device`` of the others follow."""
 
 _VALUED: Final = ("-o", "--output", "--report", "--host", "--port", "--upload-limit", "--upload-total", "--jobs")

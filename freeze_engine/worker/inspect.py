@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.summary import ModelSummary
@@ -12,12 +12,15 @@ from freeze_engine.models.trial.trial import CallTrial
 from freeze_engine.worker.question import Question, answer
 from freeze_engine.worker.strict import read_fields, read_object
 
+#: A package such as torchao takes seconds to import, and much longer on a busy machine.
+_IMPORT_S: Final = 60.0
 Kind = TypeVar("Kind", "_Summary", "_Trial")
 
 
 def inspect_model(
     spec: str,
     *,
+    imports: Sequence[str] = (),
     trusted: bool = True,
     device: str | None = None,
     limit_s: float = 60,
@@ -27,9 +30,9 @@ def inspect_model(
 
     Args:
         spec: a MODEL as on the command line.
-        trusted: as in `RecordRequest`.
+        imports, trusted: as in `RecordRequest`.
         device: where to load it.
-        limit_s: seconds after which to give up.
+        limit_s: seconds after which to give up; each import gets 60 s more.
         sandbox: as in `RecordRequest`.
 
     Returns:
@@ -41,9 +44,16 @@ def inspect_model(
         SandboxError: it needs a sandbox, and there is none.
     """
     question = Question(
-        "inspect", "looking at it", "record it unseen", spec, trusted=trusted, sandbox=sandbox, limit_s=limit_s
+        "inspect",
+        "looking at it",
+        "record it unseen",
+        spec,
+        imports=tuple(imports),
+        trusted=trusted,
+        sandbox=sandbox,
+        limit_s=limit_s + _IMPORT_S * len(imports),
     )
-    line = answer(question, {"model": spec, "trusted": trusted, "device": device})
+    line = answer(question, {"model": spec, "imports": list(imports), "trusted": trusted, "device": device})
     found = _read(_Summary, line, question)
     if found.summary is None:
         raise ModelSpecError(found.error or f"MODEL {spec!r}: looking at it failed")
@@ -54,6 +64,7 @@ def try_model(
     spec: str,
     inputs: Sequence[str] = (),
     *,
+    imports: Sequence[str] = (),
     trusted: bool = True,
     device: str | None = None,
     limit_s: float = 60,
@@ -65,9 +76,9 @@ def try_model(
     Args:
         spec: a MODEL as on the command line.
         inputs: texts of ``--input``; without any, those that the MODEL brings.
-        trusted, sandbox: as in `RecordRequest`.
+        imports, trusted, sandbox: as in `RecordRequest`.
         device: where to load it and to make the inputs.
-        limit_s: seconds after which to give up.
+        limit_s: seconds after which to give up; each import gets 60 s more.
         memory_bytes: memory limit, ``None`` for none.
 
     Returns:
@@ -83,12 +94,14 @@ def try_model(
         "record it untried",
         spec,
         tuple(inputs),
+        tuple(imports),
         trusted=trusted,
         sandbox=sandbox,
-        limit_s=limit_s,
+        limit_s=limit_s + _IMPORT_S * len(imports),
         memory_bytes=memory_bytes,
     )
-    line = answer(question, {"model": spec, "trusted": trusted, "device": device, "inputs": list(inputs)})
+    fields = {"model": spec, "imports": list(imports), "trusted": trusted, "device": device, "inputs": list(inputs)}
+    line = answer(question, fields)
     found = _read(_Trial, line, question)
     if found.trial is None:
         raise ModelSpecError(found.error or f"MODEL {spec!r}: trying one call of it failed")

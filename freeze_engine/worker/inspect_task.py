@@ -27,7 +27,12 @@ def run(folder: Path, send: Send) -> None:
         from freeze_engine.models.loading import load_model
 
         with code_of(question["model"]):
-            model = load_model(question["model"], map_location=question["device"], trusted=question["trusted"])
+            model = load_model(
+                question["model"],
+                map_location=question["device"],
+                imports=question["imports"],
+                trusted=question["trusted"],
+            )
             answer = {"summary": asdict(model_summary(model))}
     except FreezerError as error:
         answer = {"error": str(error)}

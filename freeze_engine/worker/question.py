@@ -30,7 +30,7 @@ class Question:
         instead: what to do if that is impossible, as in ``record it unseen``.
         model: a MODEL as on the command line.
         inputs: texts of ``--input`` whose files the process needs.
-        trusted, sandbox: as in `RecordRequest`.
+        imports, trusted, sandbox: as in `RecordRequest`.
         limit_s: seconds after which to give up.
         memory_bytes: memory limit, ``None`` for none.
     """
@@ -40,6 +40,7 @@ class Question:
     instead: str
     model: str
     inputs: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
     trusted: bool = True
     sandbox: bool | None = None
     limit_s: float = 60
@@ -57,7 +58,13 @@ def answer(question: Question, fields: Mapping[str, object]) -> bytes:
         ModelSpecError: the process crashes, takes too long, or says nothing; the message says why.
         SandboxError: it needs a sandbox, and there is none.
     """
-    confinement = confinement_of(question.model, question.inputs, trusted=question.trusted, sandbox=question.sandbox)
+    confinement = confinement_of(
+        question.model,
+        question.inputs,
+        imports=question.imports,
+        trusted=question.trusted,
+        sandbox=question.sandbox,
+    )
     with temporary_folder("freezer-inspection-") as folder:
         (folder / QUESTION).write_text(json.dumps(fields))
         limits = Limits(question.memory_bytes)

@@ -89,7 +89,9 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     observer.course = replace(observer.course, phases=planned(request, has_inputs=inputs is not None, via=model.via))
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
-    call = request.call or call_text(repr(request.model), options, request.via, request.checks, request.ablation)
+    call = request.call or call_text(
+        repr(request.model), options, request.via, request.checks, request.ablation, request.imports
+    )
     module_options = ModuleOptions(
         request.via or model.via,
         name=request.name or model.name,
@@ -121,7 +123,7 @@ def _loaded(request: RecordRequest) -> LoadedModel:
     from freeze_engine.models.loading import load_model
 
     with code_of(request.model):
-        return load_model(request.model, map_location=request.device, trusted=request.trusted)
+        return load_model(request.model, map_location=request.device, imports=request.imports, trusted=request.trusted)
 
 
 def _failed(error: BaseException, observer: _JobObserver, memory_bytes: int | None, *, interrupted: bool) -> JobEnded:

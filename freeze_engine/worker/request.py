@@ -37,6 +37,7 @@ class RecordRequest:
         model: a MODEL as on the command line: a file, ``package.module:factory``, or ``example:NAME``.
         output: the trace file; its folder must exist. It is first written before measuring begins.
         inputs: texts as of ``--input``; without any, the inputs that the MODEL brings.
+        imports: modules to import before the model is loaded, for a saved program that needs a package's operators.
         backend: which freezing.
         options: how to freeze; of the backend's own class. Where it preserves nothing, what the MODEL preserves by
             itself is preserved.
@@ -63,6 +64,14 @@ class RecordRequest:
     output: Path
     inputs: tuple[str, ...] = option(
         (), "names", "Inputs", "an input, once for each argument", flag="input", metavar="INPUT"
+    )
+    imports: tuple[str, ...] = option(
+        (),
+        "names",
+        "Import",
+        "a module to import before the model is loaded, such as torchao.quantization.pt2e, which registers operators",
+        flag="import",
+        metavar="MODULE",
     )
     backend: Backend = option(
         "torchscript",
@@ -148,6 +157,7 @@ def read_request(text: str) -> RecordRequest:
     changed = {
         "output": Path(given["output"]),
         "inputs": tuple(given["inputs"]),
+        "imports": tuple(given["imports"]),
         "checks": tuple(given["checks"]),
         "options": None if options is None else kind(**_tuples(options)),
         "measure": None if measure is None else Measure(**_tuples(measure)),

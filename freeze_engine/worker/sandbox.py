@@ -154,12 +154,15 @@ def sandboxed_process(pid: int) -> int | None:
     return pid
 
 
-def confinement_of(model: str, inputs: Iterable[str], *, trusted: bool, sandbox: bool | None) -> Confinement | None:
+def confinement_of(
+    model: str, inputs: Iterable[str], *, imports: Sequence[str] = (), trusted: bool, sandbox: bool | None
+) -> Confinement | None:
     """Returns the sandbox to open a model in.
 
     Args:
         model: a MODEL as on the command line. The examples are code of this package, and need no sandbox.
         inputs: texts of ``--input``; the files that they name are seen in the sandbox.
+        imports: modules that are imported for it; with some, an example runs in the sandbox, too.
         trusted: whether the model is the caller's own.
         sandbox: whether it runs in a sandbox; ``None`` for one where it is not trusted.
 
@@ -170,7 +173,7 @@ def confinement_of(model: str, inputs: Iterable[str], *, trusted: bool, sandbox:
         SandboxError: one is wanted, and there is none.
     """
     wanted = not trusted if sandbox is None else sandbox
-    if not wanted or model.startswith("example:"):
+    if not wanted or (model.startswith("example:") and not imports):
         return None
     values = [parse_input(text).value for text in inputs]
     named = [model, *(value.path for value in values if isinstance(value, SavedTensor))]

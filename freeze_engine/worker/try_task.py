@@ -30,7 +30,8 @@ def run(folder: Path, send: Send) -> None:
 
         device, trusted = question["device"], question["trusted"]
         with code_of(question["model"]), undeprecated():
-            model = load_model(question["model"], map_location=device, trusted=trusted)
+            imports = question["imports"]
+            model = load_model(question["model"], map_location=device, imports=imports, trusted=trusted)
             parameters = parameters_of(model)
             trial = try_call(model, question["inputs"], parameters, device=device or "cpu", trusted=trusted)
         answer = {"trial": asdict(trial)}

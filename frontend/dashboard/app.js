@@ -321,14 +321,16 @@ export class Dashboard {
   /**
    * What a model holds; asked once, as it takes a process of its own.
    * @param {any} model
+   * @param {string[]} imports the modules to import before it is opened
    */
-  inspect(model) {
-    if (!this.summaries.has(model)) {
-      const asked = this.ask({ type: "inspect", model, ...this.consent(model) });
-      this.summaries.set(model, asked);
-      asked.catch(() => this.summaries.delete(model));
+  inspect(model, imports) {
+    const key = [model, ...imports].join("\n");
+    if (!this.summaries.has(key)) {
+      const asked = this.ask({ type: "inspect", model, imports, ...this.consent(model) });
+      this.summaries.set(key, asked);
+      asked.catch(() => this.summaries.delete(key));
     }
-    return this.summaries.get(model);
+    return this.summaries.get(key);
   }
 
   /**

@@ -68,7 +68,7 @@ function toWords(request, backend, { options: { recording, measure } }) {
     "freezer-ui",
     "record",
     request.model || "MODEL",
-    ...own([recording.inputs, recording.backend, via, preserve]),
+    ...own([recording.inputs, recording.imports, recording.backend, via, preserve]),
     ...backend.options.flatMap((option) => words(option, request.options[option.id])),
     ...own([recording.device]),
     ...measureWords(request.measure, Object.values(measure)),

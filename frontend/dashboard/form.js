@@ -35,6 +35,7 @@ export class FormPage {
     this.preserve = /** @type {any} */ (undefined);
     this.element = /** @type {ElementOf<"main">} */ (/** @type {any} */ (undefined));
     this.modelField = /** @type {any} */ (undefined);
+    this.importField = /** @type {any} */ (undefined);
     this.about = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
     this.timer = /** @type {any} */ (undefined);
     this.inspected = /** @type {any} */ (undefined);
@@ -84,7 +85,7 @@ export class FormPage {
     const form = h(
       "form.fd-form",
       { onsubmit: (event) => this.start(event), novalidate: true, "aria-label": "Recording" },
-      group("Model", this.modelField.element, this.about),
+      group("Model", this.modelField.element, this.importField.element, this.about),
       group("Inputs", this.inputs.element),
       group("Freezing", this.options, this.places),
       (this.preserve = group(
@@ -138,12 +139,24 @@ export class FormPage {
       "A TorchScript file (torch.jit.save), an exported program (.pt2), or a built-in example. A file is opened in a sandbox, where there is one.";
     this.modelField = field("File or example", input, { note, wrap: h("div.fd-row", null, input, browse, list) });
     this.about = h("div.fd-about", { role: "status" });
+    const { imports } = this.app.channel.site.options.recording;
+    const modules = h("input.fv-input", {
+      autocomplete: "off",
+      spellcheck: "false",
+      placeholder: "torchao.quantization.pt2e",
+      oninput: () => this.importing(),
+      onchange: () => this.inspect(),
+    });
+    const help = `${imports.help[0].toUpperCase()}${imports.help.slice(1)}. Only what is installed here, and in the sandbox.`;
+    this.importField = field(imports.label, modules, { note: help });
   }
 
   /** Puts the request into the controls. */
   fill() {
     const { request } = this;
     this.modelField.control.value = request.model;
+    this.importField.control.value = request.imports.join(" ");
+    this.showImports();
     this.inputs.set(request.inputs);
     this.tree.set(request.preserve);
     this.fillOptions();
@@ -289,6 +302,30 @@ export class FormPage {
     const model = this.modelField.control.value.trim();
     if (model === this.request.model) return;
     this.request.model = model;
+    this.showImports();
+    this.unknown();
+  }
+
+  /** Reads the modules to import, with which the model may hold something else. */
+  importing() {
+    const names = this.importField.control.value.split(/[\s,]+/).filter(Boolean);
+    if (names.join() === this.request.imports.join()) return;
+    this.request.imports = names;
+    this.unknown();
+  }
+
+  /** A built-in example needs no imports. */
+  showImports() {
+    const isExample = this.request.model.startsWith("example:");
+    this.importField.element.hidden = isExample;
+    if (!isExample) return;
+    this.request.imports = [];
+    this.importField.control.value = "";
+  }
+
+  /** Forgets what was known of the model, and looks at it soon. */
+  unknown() {
+    const { model } = this.request;
     this.summary = null;
     this.modelField.error(null);
     this.tree.say(model ? "Reading the model …" : "Choose a model first: its attributes appear here.");
@@ -301,9 +338,10 @@ export class FormPage {
   /** Looks at the model in a process of its own, and offers what it has. */
   async inspect() {
     clearTimeout(this.timer);
-    const { model } = this.request;
-    if (!model || this.inspected === model) return;
-    this.inspected = model;
+    const { model, imports } = this.request;
+    const key = [model, ...imports].join("\n");
+    if (!model || this.inspected === key) return;
+    this.inspected = key;
     this.tree.say("Reading the model …");
     fill(
       this.about,
@@ -311,11 +349,11 @@ export class FormPage {
       "Reading the model in a separate process; this takes some seconds.",
     );
     if (!(await this.mayOpen(model))) return;
-    const result = await this.app.inspect(model).then(
+    const result = await this.app.inspect(model, imports).then(
       (/** @type {any} */ summary) => ({ summary }),
       (/** @type {Error} */ error) => ({ error }),
     );
-    if (this.request.model !== model || this.gone) return;
+    if (this.request.model !== model || this.request.imports.join() !== imports.join() || this.gone) return;
     if (result.error) this.refused(result.error);
     else this.known(result.summary);
   }
@@ -433,8 +471,8 @@ export class FormPage {
     if (isRefused || inputs.rows.some((row) => row.wrong)) return null;
     const texts = inputs.value();
     if (inputs.mine ? !texts.length || texts.some((text) => /^$|=$/.test(text)) : !summary.brings_inputs) return null;
-    const { model, device, memory_bytes: memory } = request;
-    return { model, inputs: texts, device, memory_bytes: memory, own: !inputs.mine };
+    const { model, imports, device, memory_bytes: memory } = request;
+    return { model, imports, inputs: texts, device, memory_bytes: memory, own: !inputs.mine };
   }
 
   callKey() {

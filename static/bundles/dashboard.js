@@ -150,7 +150,7 @@
     const { via, preserve } = recording;
     const values = request;
     const own = (options) => options.flatMap((option) => words(option, values[option.id]));
-    return ["freezer-ui", "record", request.model || "MODEL", ...own([recording.inputs, recording.backend, via, preserve]), ...backend.options.flatMap((option) => words(option, request.options[option.id])), ...own([recording.device]), ...measureWords(request.measure, Object.values(measure)), ...own([recording.checks, recording.ablation, recording.limit_s, recording.memory_bytes])];
+    return ["freezer-ui", "record", request.model || "MODEL", ...own([recording.inputs, recording.imports, recording.backend, via, preserve]), ...backend.options.flatMap((option) => words(option, request.options[option.id])), ...own([recording.device]), ...measureWords(request.measure, Object.values(measure)), ...own([recording.checks, recording.ablation, recording.limit_s, recording.memory_bytes])];
   }
   function words({ kind, flag, default: standard, takes_many: takesMany }, value) {
     const name2 = `--${flag}`;
@@ -1127,6 +1127,7 @@
       this.preserve = void 0;
       this.element = void 0;
       this.modelField = void 0;
+      this.importField = void 0;
       this.about = void 0;
       this.timer = void 0;
       this.inspected = void 0;
@@ -1163,7 +1164,7 @@
       this.submit.type = "submit";
       this.command = h("pre.fd-command-text", { tabindex: "0", "aria-label": "The same as a command" });
       const copy = button("Copy", () => this.app.copy(this.line()), { "aria-label": "Copy the command" });
-      const form = h("form.fd-form", { onsubmit: (event) => this.start(event), novalidate: true, "aria-label": "Recording" }, group("Model", this.modelField.element, this.about), group("Inputs", this.inputs.element), group("Freezing", this.options, this.places), this.preserve = group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element), group("Measure", this.measure.element), group("Afterwards", this.afterwards));
+      const form = h("form.fd-form", { onsubmit: (event) => this.start(event), novalidate: true, "aria-label": "Recording" }, group("Model", this.modelField.element, this.importField.element, this.about), group("Inputs", this.inputs.element), group("Freezing", this.options, this.places), this.preserve = group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element), group("Measure", this.measure.element), group("Afterwards", this.afterwards));
       const foot = h("div.fd-foot", null, this.wrong, h("div.fd-command", null, this.command, copy, this.submit));
       form.append(foot);
       this.element = h("main.fd-page", null, h("div.fd-narrow-content", null, this.heading, h("p.fv-muted", null, "Freezing runs in a separate process; you can browse the graphs while measuring continues."), form));
@@ -1177,10 +1178,16 @@
       const note3 = "A TorchScript file (torch.jit.save), an exported program (.pt2), or a built-in example. A file is opened in a sandbox, where there is one.";
       this.modelField = field("File or example", input, { note: note3, wrap: h("div.fd-row", null, input, browse, list) });
       this.about = h("div.fd-about", { role: "status" });
+      const { imports } = this.app.channel.site.options.recording;
+      const modules = h("input.fv-input", { autocomplete: "off", spellcheck: "false", placeholder: "torchao.quantization.pt2e", oninput: () => this.importing(), onchange: () => this.inspect() });
+      const help = `${imports.help[0].toUpperCase()}${imports.help.slice(1)}. Only what is installed here, and in the sandbox.`;
+      this.importField = field(imports.label, modules, { note: help });
     }
     fill() {
       const { request } = this;
       this.modelField.control.value = request.model;
+      this.importField.control.value = request.imports.join(" ");
+      this.showImports();
       this.inputs.set(request.inputs);
       this.tree.set(request.preserve);
       this.fillOptions();
@@ -1260,6 +1267,24 @@
       const model = this.modelField.control.value.trim();
       if (model === this.request.model) return;
       this.request.model = model;
+      this.showImports();
+      this.unknown();
+    }
+    importing() {
+      const names = this.importField.control.value.split(/[\s,]+/).filter(Boolean);
+      if (names.join() === this.request.imports.join()) return;
+      this.request.imports = names;
+      this.unknown();
+    }
+    showImports() {
+      const isExample = this.request.model.startsWith("example:");
+      this.importField.element.hidden = isExample;
+      if (!isExample) return;
+      this.request.imports = [];
+      this.importField.control.value = "";
+    }
+    unknown() {
+      const { model } = this.request;
       this.summary = null;
       this.modelField.error(null);
       this.tree.say(model ? "Reading the model …" : "Choose a model first: its attributes appear here.");
@@ -1270,14 +1295,15 @@
     }
     async inspect() {
       clearTimeout(this.timer);
-      const { model } = this.request;
-      if (!model || this.inspected === model) return;
-      this.inspected = model;
+      const { model, imports } = this.request;
+      const key = [model, ...imports].join("\n");
+      if (!model || this.inspected === key) return;
+      this.inspected = key;
       this.tree.say("Reading the model …");
       fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a separate process; this takes some seconds.");
       if (!await this.mayOpen(model)) return;
-      const result = await this.app.inspect(model).then((summary) => ({ summary }), (error2) => ({ error: error2 }));
-      if (this.request.model !== model || this.gone) return;
+      const result = await this.app.inspect(model, imports).then((summary) => ({ summary }), (error2) => ({ error: error2 }));
+      if (this.request.model !== model || this.request.imports.join() !== imports.join() || this.gone) return;
       if (result.error) this.refused(result.error);
       else this.known(result.summary);
     }
@@ -1347,8 +1373,8 @@
       if (isRefused || inputs.rows.some((row) => row.wrong)) return null;
       const texts = inputs.value();
       if (inputs.mine ? !texts.length || texts.some((text) => /^$|=$/.test(text)) : !summary.brings_inputs) return null;
-      const { model, device, memory_bytes: memory } = request;
-      return { model, inputs: texts, device, memory_bytes: memory, own: !inputs.mine };
+      const { model, imports, device, memory_bytes: memory } = request;
+      return { model, imports, inputs: texts, device, memory_bytes: memory, own: !inputs.mine };
     }
     callKey() {
       return JSON.stringify(this.call());
@@ -11269,13 +11295,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     consent(model) {
       return this.agreed.has(model) ? { consent: this.agreed.get(model) } : {};
     }
-    inspect(model) {
-      if (!this.summaries.has(model)) {
-        const asked = this.ask({ type: "inspect", model, ...this.consent(model) });
-        this.summaries.set(model, asked);
-        asked.catch(() => this.summaries.delete(model));
+    inspect(model, imports) {
+      const key = [model, ...imports].join("\n");
+      if (!this.summaries.has(key)) {
+        const asked = this.ask({ type: "inspect", model, imports, ...this.consent(model) });
+        this.summaries.set(key, asked);
+        asked.catch(() => this.summaries.delete(key));
       }
-      return this.summaries.get(model);
+      return this.summaries.get(key);
     }
     async attempt(run2) {
       try {

@@ -81,6 +81,7 @@ def test_options_become_the_bisect_request(search: FakeSearch) -> None:
         "options": fe.TorchScriptOptions(("a.b",), disabled_passes=("RemoveDropout",)),
         "via": "trace",
         "map_location": "cuda:0",
+        "imports": (),
         "method": "encode",
         "every_step": False,
         "script": Path("r.py"),

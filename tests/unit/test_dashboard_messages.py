@@ -131,6 +131,7 @@ def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path
     assert form_values(RecordRequest("package.module:factory", tmp_path / "a", ("1x3",), measure=measure)) == {
         "model": "package.module:factory",
         "inputs": ["1x3"],
+        "imports": [],
         "backend": "torchscript",
         "via": None,
         "options": {
@@ -287,8 +288,8 @@ def test_process_that_cannot_start_is_reported_and_leaves_no_file(server: Server
 def test_a_model_is_looked_at_without_trust(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, bool]] = []
 
-    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> ModelSummary:
-        assert sandbox is None
+    def inspect_model(spec: str, *, imports: tuple[str, ...], trusted: bool, sandbox: bool | None) -> ModelSummary:
+        assert (imports, sandbox) == ((), None)
         asked.append((spec, trusted))
         return replace(SUMMARY, attributes=(ModelAttribute("w", "parameter", "Tensor", (2, 3), "float32", 24),))
 
@@ -320,7 +321,7 @@ def test_one_call_is_tried_without_trust(server: Server, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(worker, "try_model", try_model, raising=False)
     reply = server.reply(type="try", model="example:counter", inputs=["1x4"], device="cpu", memory_bytes=1 << 30)
-    options = {"trusted": False, "device": "cpu", "memory_bytes": 1 << 30, "sandbox": None}
+    options = {"imports": (), "trusted": False, "device": "cpu", "memory_bytes": 1 << 30, "sandbox": None}
     assert asked == [("example:counter", ("1x4",), options)]
     failure = {"message": "no", "at": 0, "parameter": "x", "fixes": ({"label": "Use 1x3", "inputs": ("1x3",)},)}
     assert reply == {"output": "", "duration_ns": 0, "failure": failure, "where": "line 3 of a.py", "error": ""}
@@ -329,8 +330,50 @@ def test_one_call_is_tried_without_trust(server: Server, monkeypatch: pytest.Mon
     assert len(asked) == 1
 
 
+def test_the_form_names_the_modules_to_import(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def inspect_model(spec: str, *, imports: tuple[str, ...], trusted: bool, sandbox: bool | None) -> ModelSummary:
+        asked.append(imports)
+        return SUMMARY
+
+    monkeypatch.setattr(worker, "inspect_model", inspect_model, raising=False)
+    (tmp_path / "net.pt2").touch()
+    names = ["torchao.quantization.pt2e", "other"]
+    server.reply(type="inspect", model=str(tmp_path / "net.pt2"), imports=names)
+    server.reply(type="inspect", model=str(tmp_path / "net.pt2"))
+    assert asked == [tuple(names), ()]
+    message = RECORD | {"model": str(tmp_path / "net.pt2"), "imports": names}
+    server.reply(**message)
+    (request,) = server.requests
+    assert request.imports == tuple(names)
+    assert form_values(request)["imports"] == names
+
+
+@pytest.mark.parametrize("kind", ["record", "inspect", "try"])
+@pytest.mark.parametrize(
+    ("model", "imports", "says"),
+    [
+        ("example:counter", ["torchao"], "An example needs no imports"),
+        ("net.pt2", ["../torchao"], "'../torchao' is no name of a module"),
+        ("net.pt2", [""], "'' is no name of a module"),
+        ("net.pt2", ["a" * 300], "is no name of a module"),
+        ("net.pt2", "torchao", "it has to be a list of texts"),
+        ("net.pt2", [3], "it has to be a list of texts"),
+    ],
+)
+def test_imports_that_the_page_may_not_ask_for(
+    kind: str, model: str, imports: Any, says: str, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "inspect_model", lambda *given, **options: pytest.fail("asked"), raising=False)
+    monkeypatch.setattr(worker, "try_model", lambda *given, **options: pytest.fail("asked"), raising=False)
+    (tmp_path / "net.pt2").touch()
+    spec = model if ":" in model else str(tmp_path / model)
+    assert says in server.refused(**(RECORD | {"type": kind, "model": spec, "imports": imports}))
+
+
 def test_error_of_a_model_is_reported(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> ModelSummary:
+    def inspect_model(spec: str, *, imports: tuple[str, ...], trusted: bool, sandbox: bool | None) -> ModelSummary:
         raise fe.ModelSpecError("it is a pickle")
 
     monkeypatch.setattr(worker, "inspect_model", inspect_model, raising=False)
@@ -437,7 +480,7 @@ def test_without_a_sandbox_nothing_is_opened_before_the_user_agrees(
 ) -> None:
     asked: list[bool | None] = []
 
-    def inspect_model(spec: str, *, trusted: bool, sandbox: bool | None) -> ModelSummary:
+    def inspect_model(spec: str, *, imports: tuple[str, ...], trusted: bool, sandbox: bool | None) -> ModelSummary:
         asked.append(sandbox)
         return SUMMARY
 

@@ -116,6 +116,7 @@ def _bisected(
                 options=worker.freeze_options(arguments),
                 via=arguments.via,
                 map_location=arguments.device,
+                imports=arguments.imports or (),
                 method=arguments.method,
                 every_step=arguments.every_step,
                 script=script,

@@ -18,7 +18,14 @@ from freeze_engine import requests, worker
 from viewer.dashboard.consent import DANGER, sandbox_of
 from viewer.dashboard.folder_listing import folder_view, page_path
 from viewer.dashboard.library import drop_if_empty, recordings_folder
-from viewer.dashboard.record_request import form_values, model_kind, page_model, record_request, tried_call
+from viewer.dashboard.record_request import (
+    form_values,
+    model_kind,
+    page_imports,
+    page_model,
+    record_request,
+    tried_call,
+)
 from viewer.dashboard.server_state import State
 from viewer.dashboard.upload_store import PageUploads
 
@@ -107,7 +114,10 @@ class Messages:
         self._use(message.get("model"))
         model = page_model(_field(message, "model"))
         sandbox = await self._sandbox_of(message, model)
-        summary = await _in_daemon_thread(lambda: worker.inspect_model(model, trusted=False, sandbox=sandbox))
+        imports = page_imports(message, model)
+        summary = await _in_daemon_thread(
+            lambda: worker.inspect_model(model, imports=imports, trusted=False, sandbox=sandbox)
+        )
         # All pages see the devices, and an untrusted model may have invented them.
         is_likely = all(_DEVICE.fullmatch(device) for device in summary.devices)
         if is_likely and self._state.site.devices != summary.devices:
@@ -124,6 +134,7 @@ class Messages:
             lambda: worker.try_model(
                 request.model,
                 request.inputs,
+                imports=request.imports,
                 trusted=False,
                 device=request.device,
                 memory_bytes=request.memory_bytes,

@@ -20,7 +20,8 @@ _MAX_SECONDS: Final = 3_600.0
 _MAX_COUNT: Final = 1_024
 _MAX_BYTES: Final = 1 << 50
 _MAX_CALL: Final = 1 << 16
-_VALUES: Final = ("via", "device", "checks", "ablation", "limit_s", "memory_bytes")
+_MAX_NAME: Final = 200
+_VALUES: Final = ("imports", "via", "device", "checks", "ablation", "limit_s", "memory_bytes")
 """The fields of a message that go into the request as they are."""
 
 
@@ -55,6 +56,29 @@ def page_model(text: str) -> str:
     raise fe.FreezerError(f"There is no file {spec!r}. Give a TorchScript file, an exported program, or an example.")
 
 
+def page_imports(message: Mapping[str, Any], model: str) -> tuple[str, ...]:
+    """Returns the modules that the user of the form wants to be imported before the model is opened.
+
+    Args:
+        message: as the page sent it.
+        model: as `page_model` returned it.
+
+    Raises:
+        FreezerError: they are no names, or are for a built-in example, which needs none and runs in no sandbox.
+    """
+    names = _texts(message.get("imports"), "imports")
+    _check_imports(model, names)
+    return names
+
+
+def _check_imports(model: str, names: tuple[str, ...]) -> None:
+    if names and model.startswith(_EXAMPLE):
+        raise fe.FreezerError("An example needs no imports; leave the field Import empty.")
+    for name in names:
+        if len(name) > _MAX_NAME or not all(part.isidentifier() for part in name.split(".")):
+            raise fe.FreezerError(f"Import: {name!r:.80} is no name of a module, such as torchao.quantization.pt2e.")
+
+
 def model_kind(model: str) -> str | None:
     """Returns ``example``, or the kind of the file.
 
@@ -84,6 +108,7 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> w
     for text in inputs:
         requests.parse_input(text)
     values = {name: _value(RECORDING[name], message.get(name, RECORDING[name]["default"])) for name in _VALUES}
+    _check_imports(model, values["imports"])
     preserved = _texts(message.get("preserve"), "preserve")
     for name, value in (("via", values["via"]), ("preserve", preserved)):
         if value and name not in offer["takes"]:
@@ -111,11 +136,12 @@ class TriedCall:
     """One call of a model that the page wants to be tried.
 
     Attributes:
-        model, inputs, device, memory_bytes: as in `freeze_engine.worker.RecordRequest`.
+        model, inputs, imports, device, memory_bytes: as in `freeze_engine.worker.RecordRequest`.
     """
 
     model: str
     inputs: tuple[str, ...]
+    imports: tuple[str, ...]
     device: str | None
     memory_bytes: int | None
 
@@ -133,7 +159,8 @@ def tried_call(message: Mapping[str, Any]) -> TriedCall:
     for text in inputs:
         requests.parse_input(text)
     device, memory_bytes = (_value(RECORDING[name], message.get(name)) for name in ("device", "memory_bytes"))
-    return TriedCall(page_model(_text(message, "model")), inputs, device, memory_bytes)
+    model = page_model(_text(message, "model"))
+    return TriedCall(model, inputs, page_imports(message, model), device, memory_bytes)
 
 
 def form_values(request: worker.RecordRequest) -> dict[str, Any]:

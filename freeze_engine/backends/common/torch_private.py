@@ -303,3 +303,18 @@ def operator_types(name: str) -> tuple[tuple[str, str], ...] | None:
     schema = found._schema
     arguments = tuple((argument.name, str(argument.type)) for argument in schema.arguments)
     return (*arguments, *(("", str(result.type)) for result in schema.returns))
+
+
+def is_operator(target: object) -> bool:
+    """Returns whether the target of a graph's node is an operator of torch's; ``torch._ops.OperatorBase``: 2.6 to 2.13.
+
+    Args:
+        target: such as ``torch.ops.aten.add.Tensor`` or ``torch.ops.higher_order.cond``.
+    """
+    return isinstance(target, torch._ops.OperatorBase)
+
+
+def operator_namespaces() -> frozenset[str]:
+    """Returns the namespaces of all registered operators; empty where torch does not list them (2.13 does)."""
+    names: list[str] = getattr(torch._C, "_dispatch_get_all_op_names", list)()
+    return frozenset(name.partition("::")[0] for name in names)

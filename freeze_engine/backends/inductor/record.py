@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from freeze_engine.backends.common.exported_programs import check_evaluates
 from freeze_engine.backends.common.observer import PHASES, RecordingObserver
 from freeze_engine.backends.common.partial_trace import attach_trace, leaving_trace
 from freeze_engine.backends.common.unread import unread
@@ -229,11 +230,7 @@ def check_compilable(model: torch.nn.Module) -> None:
             "torch.compile takes no ScriptModule, and TorchScript cannot be turned back into Python: give the module "
             "it was made from (package.module:factory, an exported program), or record it with backend='torchscript'"
         )
-    if model.training:
-        raise FreezerError(
-            f"{type(model).__name__} is in training mode, in which a frozen batch norm or dropout would be wrong: "
-            "call .eval() first"
-        )
+    check_evaluates(model)
 
 
 def _nothing_frozen(model: torch.nn.Module) -> str:

@@ -29,6 +29,7 @@ def bisect(
     options: Options | None = None,
     via: Literal["script", "trace"] | None = None,
     map_location: str | None = None,
+    imports: Sequence[str] = (),
     method: str | None = None,
     every_step: bool | None = None,
     script: str | Path | None = None,
@@ -50,6 +51,7 @@ def bisect(
         options: how to freeze; of the backend's own class.
         via: how an `nn.Module` gets into TorchScript.
         map_location: device to load a TorchScript file to.
+        imports: as for `record`.
         method: the frozen method to search, which then gets the inputs; by default each that runs on them, ``forward``
             first, until there is a culprit. Inductor's graphs are all searched.
         every_step: whether to check every step, which finds steps that are good again after a bad one, and not
@@ -82,6 +84,7 @@ def bisect(
         chosen,
         via,
         map_location,
+        tuple(imports),
         method,
         every_step,
         None if script is None else Path(script),

@@ -33,6 +33,7 @@ class BisectRequest:
     options: ProcessOptions
     via: Literal["script", "trace"] | None
     map_location: str | None
+    imports: tuple[str, ...]
     method: str | None
     every_step: bool | None
     script: Path | None

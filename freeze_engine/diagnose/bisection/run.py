@@ -129,7 +129,7 @@ def run_bisection(
         FreezerError: as `bisect`.
         Exception: whatever torch raises while it freezes, unchanged.
     """
-    subject = loaded_subject(request.model, request.inputs, request.options, request.via, request.map_location)
+    subject = loaded_subject(request)
     frozen = freeze(subject, request.method, progress, can_start_tasks)
     return _Searches(request, subject, frozen).run(progress, on_probe)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import torch
 
+from freeze_engine.backends.common.exported_programs import holds_exported
 from freeze_engine.backends.common.observer import FREEZING, PHASES, RecordingObserver
 from freeze_engine.backends.torchscript.record import record_module
 from freeze_engine.backends.torchscript.replay.module_state import written_buffers
 from freeze_engine.backends.torchscript.replay.run import METHOD
 from freeze_engine.diagnose.bisection.evaluate import in_fork, starts_tasks
 from freeze_engine.diagnose.bisection.pipeline_prefix import Prefixes
+from freeze_engine.diagnose.bisection.request import BisectRequest
 from freeze_engine.diagnose.bisection.torchscript import TorchScriptPrefixes
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.candidate import CandidateError, cloned, inference, reported
@@ -61,27 +63,22 @@ class Freeze:
     notes: tuple[str, ...] = ()
 
 
-def loaded_subject(
-    model: torch.nn.Module | str | Path,
-    inputs: Inputs | None,
-    options: ProcessOptions,
-    via: Literal["script", "trace"] | None,
-    map_location: str | None,
-) -> ModelToFreeze:
-    """Returns the model to freeze; the arguments are those of `bisect`.
+def loaded_subject(request: BisectRequest) -> ModelToFreeze:
+    """Returns the model to freeze.
 
     Raises:
         FreezerError: the model cannot be had, or there are no inputs.
     """
-    name = None
+    model, inputs, options, via, name = request.model, request.inputs, request.options, request.via, None
     if isinstance(model, (str, Path)):
-        loaded = load_model(str(model), map_location=map_location)
+        loaded = load_model(str(model), map_location=request.map_location, imports=request.imports)
         model, inputs, via, name = loaded.module, inputs or loaded.inputs, via or loaded.via, loaded.name
         if isinstance(options, TorchScriptOptions):
             options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
     if inputs is None:
         raise FreezerError("a criterion runs the model: give inputs")
-    return ModelToFreeze(model, inputs, options, ModuleOptions(via or "script", name=name))
+    via = via or ("trace" if holds_exported(model) else "script")
+    return ModelToFreeze(model, inputs, options, ModuleOptions(via, name=name))
 
 
 def freeze(subject: ModelToFreeze, method: str | None, progress: Progress, can_start_tasks: bool) -> Freeze:

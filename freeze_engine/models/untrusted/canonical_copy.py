@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import Final, NoReturn
 
 import torch
 
-from freeze_engine.backends.common.torch_private import operator_types
+from freeze_engine.backends.common.torch_private import operator_namespaces, operator_types
 from freeze_engine.errors import ModelSpecError
+from freeze_engine.models.imports import missing_operators, missing_text
 from freeze_engine.models.untrusted.exported_program import ProgramOrigin, RefusedError, write_canonical
 from freeze_engine.models.untrusted.plain_pickles import PickleRefusedError
 from freeze_engine.models.untrusted.plain_tensors import repickled
@@ -19,6 +20,8 @@ from freeze_engine.models.untrusted.strict_zip import ZipRefusedError, zip_membe
 from freeze_engine.process.temporary_folders import temporary_folder
 
 _PREFIX: Final = "freezer-program-"
+#: Namespaces of operators that work on tensors, of torch and of packages that are known.
+_NAMESPACES: Final = frozenset(("aten", "prims", "quantized_decomposed", "torchvision"))
 #: Types of what operators on tensors get and give; none of them is a file, a stream, or any Python object.
 _TYPE: Final = re.compile(
     r"(Optional\[)?(List\[)?(Optional\[)?(Tensor|int|bool|float|number|complex|Device|Generator|str)\]{0,3}"
@@ -59,11 +62,12 @@ _ON_SIZES: Final = re.compile(r"torch\.ops\.aten\.(_assert_scalar|sym_constrain_
 
 
 @contextlib.contextmanager
-def canonical_copy(path: Path) -> Iterator[tuple[Path, ProgramOrigin]]:
+def canonical_copy(path: Path, namespaces: Set[str] = frozenset()) -> Iterator[tuple[Path, ProgramOrigin]]:
     """Copies an exported program for the time of the block, so that opening the copy runs nothing but operators.
 
     Args:
         path: the file, from anywhere.
+        namespaces: those of further operators that it may use: of the packages that the user imported for it.
 
     Yields:
         The copy, and what the program says of itself.
@@ -73,7 +77,7 @@ def canonical_copy(path: Path) -> Iterator[tuple[Path, ProgramOrigin]]:
     """
     with temporary_folder(_PREFIX) as folder:
         copy = folder / "program.pt2"
-        yield copy, _copied(path, copy)
+        yield copy, _copied(path, copy, namespaces)
 
 
 def check_archive(path: Path) -> None:
@@ -96,11 +100,11 @@ def _ambiguous(path: Path, error: ZipRefusedError) -> ModelSpecError:
     )
 
 
-def _copied(path: Path, copy: Path) -> ProgramOrigin:
+def _copied(path: Path, copy: Path, namespaces: Set[str]) -> ProgramOrigin:
     try:
         with path.open("rb") as stream:
             origin = write_canonical(stream, zip_members(stream), copy, _repickled)
-        _check_operators(origin.operators)
+        _check_operators(path, origin.operators, namespaces)
     except ZipRefusedError as error:
         raise _ambiguous(path, error) from error
     except RefusedError as error:
@@ -115,10 +119,17 @@ def _repickled(data: bytes) -> bytes:
         raise RefusedError(f"something pickled that is no tensor: {error}") from error
 
 
-def _check_operators(names: Iterable[str]) -> None:
-    for name in names:
-        if not name.startswith("torch.ops.") or name.startswith("torch.ops.higher_order."):
-            continue
+def _check_operators(path: Path, names: Iterable[str], namespaces: Set[str]) -> None:
+    named = [name for name in names if name.startswith("torch.ops.") and ".higher_order." not in name]
+    for name in named:
+        space = name.split(".")[2]
+        if space in operator_namespaces() and space not in _NAMESPACES and space not in namespaces:
+            raise RefusedError(f"the operator {name!r}")
+    absent = missing_operators(named)
+    of_packages = [name for name in absent if name.split(".")[2] not in operator_namespaces()]
+    if of_packages:
+        raise ModelSpecError(f"{path} needs {missing_text(of_packages)}")
+    for name in named:
         types = operator_types(name)
         if types is None:
             raise RefusedError(f"the operator {name!r}, which torch {torch.__version__} does not have")

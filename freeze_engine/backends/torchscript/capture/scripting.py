@@ -8,6 +8,7 @@ from typing import Literal
 
 import torch
 
+from freeze_engine.backends.common.exported_programs import check_evaluates, evaluating, holds_exported
 from freeze_engine.backends.common.torch_private import forget_dead_builtins, scripting_enabled
 from freeze_engine.backends.torchscript.capture.tracer_warnings import listening, show_again, tracer_notices
 from freeze_engine.errors import FreezerError
@@ -60,11 +61,14 @@ def to_script_module(
     if isinstance(model, torch.jit.ScriptModule):
         return Scripted(model)
     forget_dead_builtins(model)
+    if holds_exported(model):  # torch.jit.freeze says itself which other modules train
+        check_evaluates(model)
     if via == "script":
         return Scripted(torch.jit.script(model))
     if inputs is None:
         raise FreezerError("via='trace' needs inputs to trace the module with: pass inputs=(...)")
-    return _traced(model, inputs, check_inputs)
+    with evaluating(model):
+        return _traced(model, inputs, check_inputs)
 
 
 def _traced(model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple[object, ...]]) -> Scripted:

@@ -12,6 +12,7 @@ So a file from somebody else is never opened by torch. It is read by a strict re
 from freeze_engine.models.untrusted.exported_program.archive import (
     ProgramOrigin as ProgramOrigin,
     is_exported_program as is_exported_program,
+    program_operators as program_operators,
     write_canonical as write_canonical,
 )
 from freeze_engine.models.untrusted.exported_program.rules import RefusedError as RefusedError

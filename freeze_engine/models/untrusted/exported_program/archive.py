@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import zipfile
@@ -73,6 +74,21 @@ def is_exported_program(names: Iterable[str]) -> bool:
     packages = {root for root in archives if any(name.startswith(f"{root}data/aotinductor/") for name in found)}
     programs = {root for root in archives if any(name.startswith(f"{root}models/") for name in found)}
     return _OLD_MODEL in found or bool(archives - (packages - programs))
+
+
+def program_operators(path: Path) -> tuple[str, ...]:
+    """Returns the names of the operators in an exported program, each once; nothing if they cannot be read.
+
+    Args:
+        path: of a file that the user trusts.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            named = next(each for each in archive.namelist() if each == _OLD_MODEL or each.endswith(f"/{_MODEL}"))
+            program = json.loads(archive.read(named))
+    except (OSError, ValueError, RecursionError, StopIteration, NotImplementedError, zipfile.BadZipFile):
+        return ()
+    return tuple(sorted(set(_operators(program))))
 
 
 def write_canonical(

@@ -31,7 +31,7 @@ _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z_]{0,30}[0-9]{0,5}")
 _OPTION = re.compile(r"[\w ,.:>-]{0,500}", re.ASCII)
 _NOT_PLAIN = re.compile(r"[^\w ,.:;<>=+*/()\[\]%-]", re.ASCII)
 _OPERATOR = re.compile(
-    r"torch\.ops\.(aten|prims|quantized_decomposed|torchvision)\.[a-z_]\w*\.[A-Za-z]\w*"
+    r"torch\.ops\.(?!higher_order\.)[A-Za-z_]\w*\.[a-z_]\w*\.[A-Za-z]\w*"
     r"|torch\.ops\.higher_order\.(cond|while_loop|map_impl|scan|associative_scan|wrap_with_set_grad_enabled"
     r"|wrap_with_autocast|out_dtype|invoke_subgraph|strict_mode)"
     r"|torch\.(sym_not|sym_int|sym_float|sym_ite|sym_max|sym_min|sym_sqrt|_sym_sqrt|sym_sum)"
@@ -137,7 +137,7 @@ def message(value: Any) -> str:
 
 
 def operator(value: Any) -> str:
-    """Takes the name of an operator; that there is such a one, torch must say."""
+    """Takes the name of an operator; whether there is one, and whose it may be, `canonical_copy` checks."""
     text = _text(value)
     if not _OPERATOR.fullmatch(text) or ".__" in text:
         raise RefusedError(f"the operator {text!r}")
