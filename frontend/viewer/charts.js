@@ -2,7 +2,7 @@
 
 import { fill, h } from "./dom.js";
 import { stepLabel } from "./pair.js";
-import { grid } from "./panels.js";
+import { grid } from "./grid.js";
 
 const OUTSIDE = -10; // left of every chart
 const LEFT_OUT =

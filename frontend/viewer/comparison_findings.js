@@ -2,7 +2,7 @@
 
 import { fill, h } from "./dom.js";
 import { sideSign } from "./pair.js";
-import { grid } from "./panels.js";
+import { grid } from "./grid.js";
 import { ratioBar, ratioSpread } from "./ratio.js";
 import { section } from "./section.js";
 

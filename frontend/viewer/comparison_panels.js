@@ -6,7 +6,8 @@ import { Details } from "./details.js";
 import { fill, h, listMove, VirtualList } from "./dom.js";
 import { GraphPanel } from "./graph_panel.js";
 import { sideSign } from "./pair.js";
-import { AliasesPanel, grid, RewritesPanel } from "./panels.js";
+import { grid } from "./grid.js";
+import { AliasesPanel, RewritesPanel } from "./panels.js";
 import { section } from "./section.js";
 import { fateBadge } from "./sheet.js";
 

@@ -13,7 +13,8 @@ import { fill, h } from "./dom.js";
 import { GraphPanel } from "./graph_panel.js";
 import { IrPanel } from "./ir.js";
 import { sideSign, stepLabel } from "./pair.js";
-import { AliasesPanel, grid, RewritesPanel } from "./panels.js";
+import { grid } from "./grid.js";
+import { AliasesPanel, RewritesPanel } from "./panels.js";
 import { PassList } from "./passes.js";
 import { PassSummary } from "./summary.js";
 

@@ -1,7 +1,7 @@
 /* What a trace answers at a glance: which pass paid off, what moved the numbers, how the frozen module fares. */
 
 import { fill, h } from "./dom.js";
-import { grid } from "./panels.js";
+import { grid } from "./grid.js";
 import { ratioAxis, ratioBar, ratioSpread } from "./ratio.js";
 import { section } from "./section.js";
 import { term } from "./terms.js";
@@ -231,9 +231,9 @@ export class FindingsPanel {
     return part(
       "Memory",
       facts.length ? h("dl.fv-pairs", null, facts) : null,
-      rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null,
+      rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null,
       smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null,
-      ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null,
+      ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null,
       more ? h("p.fv-muted", null, `… and ${more} more`) : null,
     );
   }

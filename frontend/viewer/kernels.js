@@ -2,7 +2,7 @@
 
 import { fill, h, listMove, selectsText, VirtualList } from "./dom.js";
 import { coloured } from "./ir.js";
-import { grid } from "./panels.js";
+import { grid } from "./grid.js";
 import { detailsTitle, section } from "./section.js";
 import { sideBySide } from "./side_by_side.js";
 import { isInstalled } from "./trace_model.js";

@@ -1,6 +1,7 @@
 /* The smaller tabs: rewrites and near misses, aliases and writes, environment. */
 
 import { fill, h, VirtualList } from "./dom.js";
+import { grid } from "./grid.js";
 import { pairs, section } from "./section.js";
 import { term } from "./terms.js";
 
@@ -168,29 +169,6 @@ function log(lines) {
   return lines.length
     ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n")))
     : null;
-}
-
-/**
- * @param {Child} caption
- * @param {any} heads
- * @param {any[]} rows
- */
-export function grid(caption, heads, rows) {
-  return h(
-    "table.fv-grid",
-    null,
-    h("caption", null, caption),
-    h(
-      "thead",
-      null,
-      h(
-        "tr",
-        null,
-        heads.map((/** @type {any} */ text) => (text === "" ? h("td") : h("th", { scope: "col" }, text))),
-      ),
-    ),
-    h("tbody", null, rows),
-  );
 }
 
 export class AliasesPanel {

@@ -1,7 +1,7 @@
 /* Kernels of two programs that do the same work in one row, and what else tells the programs apart. */
 
 import { h } from "./dom.js";
-import { grid } from "./panels.js";
+import { grid } from "./grid.js";
 
 const WORDS = {
   same: "the same",

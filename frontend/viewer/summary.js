@@ -23,6 +23,28 @@ export class PassSummary {
     this.shown = /** @type {any} */ (undefined);
     this.app = app;
     this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
+    this.isOpen = false;
+  }
+
+  /** A phone shows the rest of the strip on demand. */
+  toggle() {
+    const text = () => (this.isOpen ? "Less" : "More");
+    const button = h(
+      "button.fv-linklike.fv-small.fv-summary-toggle",
+      {
+        type: "button",
+        "aria-expanded": String(this.isOpen),
+        onclick: () => {
+          this.isOpen = !this.isOpen;
+          this.element.dataset.open = String(this.isOpen);
+          button.setAttribute("aria-expanded", String(this.isOpen));
+          fill(button, text());
+        },
+      },
+      text(),
+    );
+    this.element.dataset.open = String(this.isOpen);
+    return button;
   }
 
   /** @param {any} state */
@@ -49,6 +71,7 @@ export class PassSummary {
         this.app.passes.drawerButton(),
         pair.chosen ? this.names(pair) : name(step, this.app),
         this.comparing(state, pair),
+        this.toggle(),
       ),
       h(
         "dl.fv-summary-facts",

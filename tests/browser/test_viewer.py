@@ -547,6 +547,25 @@ def test_pass_list_is_a_drawer_on_narrow_pages(mounted):
     expect(passes).to_be_hidden()
 
 
+def test_a_phone_shows_the_facts_of_a_pass_on_demand_and_tables_as_cards(mounted):
+    page = mounted(options="{state: {step: 8, tab: 'rewrites', scope: 'all'}}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    chosen = page.get_by_role("region", name="Chosen pass")
+    expect(chosen.get_by_text("nodes", exact=True)).to_be_visible()
+    expect(chosen.get_by_text("took", exact=True)).to_be_hidden()
+    chosen.get_by_role("button", name="More").click()
+    expect(chosen.get_by_text("took", exact=True)).to_be_visible()
+    chosen.get_by_role("button", name="Less").click()
+    expect(chosen.get_by_text("took", exact=True)).to_be_hidden()
+
+    row = page.locator(".fv-grid-cards tbody tr").first
+    cells = [cell.bounding_box() for cell in row.locator("td").all() if cell.inner_text()]
+    assert len(cells) > 2
+    assert all(above["y"] + above["height"] <= below["y"] for above, below in pairwise(cells))
+    label = "cell => getComputedStyle(cell, '::before').content"
+    assert row.locator("td").nth(1).evaluate(label) == '"Consumed"'
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(mounted, scheme):
     page = mounted(options=f"{{...{ACTIONS}, theme: '{scheme}', state: {{step: 8, node: 'y'}}}}")
