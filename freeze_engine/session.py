@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from freeze_engine.errors import FreezerError
+from freeze_engine.opening.existing import existing_kind, open_existing
 from freeze_engine.requests.arguments import as_inputs, call_text, check_measure, known_checks, options_for
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import (
@@ -40,7 +41,7 @@ class Recording:
     Attributes:
         module: what torch returned, from this very run: a ScriptModule, a loaded package, or a compiled module. The
             last is frozen for inputs like the recorded ones; torch compiles it anew for others, and where gradients are
-            on.
+            on. ``None`` if something was read that existed already.
         trace: the recording.
         live: the graphs of the steps that can be run, by step index.
         others: recordings of the further freezes that a check made, where they had another result, by the check's name:
@@ -97,7 +98,9 @@ def record(
 
     Args:
         model: an `nn.Module` in eval mode, a ScriptModule, an exported program, a module that was exported (also a
-            quantised one), or a MODEL spec (a file, ``package.module:factory``, ``example:NAME``).
+            quantised one), or a MODEL spec (a file, ``package.module:factory``, ``example:NAME``). A file that was
+            frozen already, or what torch's logs keep of a compile, is only read
+            (`freeze_engine.opening.open_existing`): nothing is run or measured.
         inputs: what to measure on, and to trace with: a tuple of arguments, `Inputs`, or a single tensor. Without
             inputs (and where the spec brings none) nothing is measured. Inductor compiles for them, and needs some.
         backend: ``"torchscript"`` (``torch.jit.freeze``), ``"inductor"`` (``torch.compile`` with freezing) or
@@ -125,6 +128,8 @@ def record(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
+    if isinstance(model, (str, Path)) and existing_kind(model) is not None:
+        return Recording(None, open_existing(model, name=name, call=call), {})
     from freeze_engine.backends.common.exported_programs import holds_exported
     from freeze_engine.backends.common.observer import RecordingObserver, silent
     from freeze_engine.models.loading import check_module, load_model, of_program

@@ -41,6 +41,8 @@ from freeze_engine.trace import (
     Program,
     ProgramPass,
     Rewrite,
+    RuntimeGraph,
+    RuntimeKernel,
     SourceLines,
     SourceRef,
     Step,
@@ -317,7 +319,8 @@ def failed_trace() -> Trace:
 def tied_trace() -> Trace:
     """Returns the small trace with what later schemas added.
 
-    These are a tied weight, named inputs, bytes to save, call paths, values of weights, and a compiled package.
+    These are a tied weight, named inputs, bytes to save, call paths, values of weights, a compiled package, an origin
+    and a runtime.
     """
     whole = small_trace()
     first, *others = whole.steps
@@ -333,6 +336,13 @@ def tied_trace() -> Trace:
         near_misses=tuple(replace(miss, saved_bytes=1024) for miss in whole.near_misses),
         call_paths=(CallPath("forward", (SourceRef(FILE, 4, 8),), (first.graph.nodes[0].id,)),),
         package=Package("net.pt2", 4096, (PackagedConstant("L__self___weight", "weight", "Parameter", 16),)),
+        origin="frozen_file",
+        runtime=(
+            RuntimeGraph(
+                "forward", forward_graphs()["input"], 3, (RuntimeKernel("aten::conv2d", False, 1, 900, 0.75),)
+            ),
+            RuntimeGraph("describe", None, reason="it was not run"),
+        ),
     )
 
 

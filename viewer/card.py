@@ -53,7 +53,7 @@ def card_svg(trace: fe.Trace) -> str:
     return template.get_template("card.svg").render(
         name=_clipped(printable(trace.name or "unnamed model"), _NAME_LETTERS),
         sentence=printable(summary.sentence),
-        made=printable(f"frozen by {trace.backend}, torch {trace.environment.torch}"),
+        made=printable(_made(trace)),
         tone=_tone(trace, summary),
         lines=lines,
         size=size,
@@ -62,6 +62,12 @@ def card_svg(trace: fe.Trace) -> str:
         facts=list(_facts(summary)),
         seal=f"freezer-ui{f' · {printable(trace.created[:10])}' if trace.created else ''}",
     )
+
+
+def _made(trace: fe.Trace) -> str:
+    if not trace.is_recording:
+        return f"read from {analysis.ORIGINS[trace.origin]}"
+    return f"frozen by {trace.backend}, torch {trace.environment.torch}"
 
 
 def _tone(trace: fe.Trace, summary: fe.Summary) -> str:

@@ -118,6 +118,9 @@ from .summary.facts import (
 from .summary.passes import (
     PassEffects as PassEffects,
 )
+from .summary.read_sentence import (
+    ORIGINS as ORIGINS,
+)
 from .summary.sentence import (
     place_text as place_text,
     ratio_words as ratio_words,

@@ -23,6 +23,7 @@ _CAPTURED: Final = "torch."
 _LEFT_OUT: Final = {"latency": "recorded without timing", "numerics": "recorded without comparing"}
 _EARLY: Final = "the recording ended before it"
 _RECORDS_ONLY: Final = "a capture only records"
+_READ: Final = "it was read and not run"
 _NO_INPUTS: Final = "recorded without inputs"
 
 Kind = Literal["latency", "numerics"]
@@ -101,6 +102,8 @@ def why_absent(trace: Trace, kind: Kind) -> str:
         trace: a recording without them.
         kind: of the figures.
     """
+    if not trace.is_recording:
+        return _READ
     found = unmeasured(trace)
     if found is not None and kind in found.kinds:
         return found.reason

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Final, Literal
 
 from freeze_engine.models.untrusted.exported_program import is_exported_program
+from freeze_engine.models.untrusted.script_archive import is_frozen_file
 from freeze_engine.models.untrusted.strict_zip import ZipRefusedError, zip_members
 from freeze_engine.serde import is_trace_file
 
-FileKind = Literal["torchscript", "exported", "trace", "tensor", "legacy"]
+FileKind = Literal["torchscript", "frozen", "exported", "trace", "tensor", "legacy"]
 
 _LEGACY_SAVE: Final = b"\x80\x02\x8a\nl\xfc\x9cF"  # MAGIC_NUMBER of torch/serialization.py, pickled
 
@@ -22,8 +23,9 @@ def file_kind(path: Path) -> FileKind | None:
         path: of the file.
 
     Returns:
-        ``None`` if it can neither be opened nor recorded. A ``tensor`` file is one that ``torch.save`` wrote;
-        a ``legacy`` one as well, before torch 1.6, and is not opened here.
+        ``None`` if it can neither be opened nor recorded. A ``frozen`` file is TorchScript with a module that was
+        frozen before it was saved. A ``tensor`` file is one that ``torch.save`` wrote; a ``legacy`` one as well, before
+        torch 1.6, and is not opened here.
 
     Raises:
         OSError: it cannot be read.
@@ -38,7 +40,7 @@ def file_kind(path: Path) -> FileKind | None:
         return "exported"
     roots = {name.partition("/")[0] for name in names if name.endswith("/data.pkl")}
     if any(f"{root}/data.pkl" in names and f"{root}/constants.pkl" in names for root in roots):
-        return "torchscript"
+        return "frozen" if is_frozen_file(path, names) else "torchscript"
     return "tensor" if any(f"{root}/data.pkl" in names for root in roots) else None
 
 

@@ -158,7 +158,9 @@ def _opened(path: Path, map_location: str | None, namespaces: Set[str] | None) -
     kind = file_kind(path)
     if kind == "trace":
         raise ModelSpecError(f"{path} is a recorded trace, not a model. Look at it with `freezer-ui {path}`.")
-    if kind == "torchscript":
+    if kind == "frozen" and namespaces is not None:
+        raise ModelSpecError(f"{path} is frozen already, so no pass is left to record. Open it to see what is in it.")
+    if kind in ("torchscript", "frozen"):
         if namespaces is not None:
             check_archive(path)
         return _torchscript(path, map_location)

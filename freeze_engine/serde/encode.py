@@ -23,7 +23,7 @@ from freeze_engine.serde.schema import (
     MalformedError,
     all_columns,
 )
-from freeze_engine.trace import Block, GraphSnapshot, Node, Step, Trace
+from freeze_engine.trace import Block, GraphSnapshot, Node, RuntimeGraph, Step, Trace
 from freeze_engine.trace.rules.graphs import MAX_NESTING
 
 
@@ -114,16 +114,22 @@ class _Encoder(Converter):
         self._long_texts: dict[int, tuple[int, list[int]]] = {}
 
     def add_snapshots(self, trace: Trace) -> None:
-        """Stores each step's graph in its table as the changes since the method's previous graph."""
+        """Stores the graph of each step and runtime in its table as the changes since the method's previous graph."""
         for index, step in enumerate(_expect(trace.steps, tuple)):
-            if id(_expect(step, Step).graph) not in self._stored:
-                try:
-                    self._stored[id(step.graph)] = self._snapshot(step.graph, self._last.get(step.method))
-                except MalformedError as error:
-                    raise error.within(f".steps[{index}].graph") from None
-            self._last[step.method] = self._stored[id(step.graph)]
+            self._last[step.method] = self._add_graph(_expect(step, Step), f".steps[{index}].graph")
+        for index, runtime in enumerate(_expect(trace.runtime, tuple)):
+            if _expect(runtime, RuntimeGraph).graph is not None:
+                self._add_graph(runtime, f".runtime[{index}].graph")
 
-    def _snapshot(self, graph: GraphSnapshot, base: int | None) -> int:
+    def _add_graph(self, owner: Step | RuntimeGraph, place: str) -> int:
+        if id(owner.graph) not in self._stored:
+            try:
+                self._stored[id(owner.graph)] = self._snapshot(owner.graph, self._last.get(owner.method))
+            except MalformedError as error:
+                raise error.within(place) from None
+        return self._stored[id(owner.graph)]
+
+    def _snapshot(self, graph: GraphSnapshot | None, base: int | None) -> int:
         row = self.row(GraphSnapshot)(graph)
         nodes = row[NODES_COLUMN]
         position = self._positions[GraphSnapshot].setdefault(repr(row), len(self._contents))

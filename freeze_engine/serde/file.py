@@ -23,6 +23,8 @@ History of `SCHEMA_VERSION`:
     4: the calls that lead to nodes.
     5: numbers of constants (their distribution, zeros, the first of them), and of attributes before freezing.
     6: the backend ``aotinductor``: the package it makes, and which attributes that takes new values for.
+    7: traces that are no recordings, but were read from a frozen file or from torch's logs; what TorchScript's executor
+        makes of the frozen module.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ from freeze_engine.serde.upgrade import upgraded
 from freeze_engine.trace import Trace
 from freeze_engine.trace.validation import check_trace, problems
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
 
 MAX_BYTES = 2 << 30

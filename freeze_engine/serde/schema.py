@@ -45,6 +45,8 @@ SINCE: dict[tuple[str, str], int] = {
     ("AttributeFate", "tensor"): 5,
     ("AttributeFate", "updatable"): 6,
     ("Trace", "package"): 6,
+    ("Trace", "origin"): 7,
+    ("Trace", "runtime"): 7,
 }
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 

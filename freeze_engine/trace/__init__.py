@@ -77,6 +77,10 @@ from freeze_engine.trace.rewrites import (
     NearMiss as NearMiss,
     Rewrite as Rewrite,
 )
+from freeze_engine.trace.runtime import (
+    RuntimeGraph as RuntimeGraph,
+    RuntimeKernel as RuntimeKernel,
+)
 from freeze_engine.trace.source import (
     CallPath as CallPath,
     SourceLines as SourceLines,
@@ -85,6 +89,7 @@ from freeze_engine.trace.source import (
 from freeze_engine.trace.steps import (
     Backend as Backend,
     GraphInput as GraphInput,
+    Origin as Origin,
     Step as Step,
     Trace as Trace,
 )

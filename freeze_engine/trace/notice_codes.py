@@ -9,6 +9,7 @@ NoticeCode = Literal[
     "cache_hit",
     "check_inputs_differ",
     "compiled_anew",
+    "constant_chain",
     "constants_baked_in",
     "dequantized",
     "device_baked_in",

@@ -14,6 +14,7 @@ from freeze_engine.trace.package import Package
 from freeze_engine.trace.post_freeze import Check, MemoryLedger
 from freeze_engine.trace.programs import Program
 from freeze_engine.trace.rewrites import NearMiss, Rewrite
+from freeze_engine.trace.runtime import RuntimeGraph
 from freeze_engine.trace.source import CallPath, SourceLines, SourceRef
 
 
@@ -91,6 +92,14 @@ Backend = Literal["torchscript", "inductor", "aotinductor"]
 """``inductor`` is ``torch.compile``; ``aotinductor`` is Inductor ahead of time, which makes a package."""
 
 
+Origin = Literal["recording", "frozen_file", "torch_trace", "compile_debug"]
+"""What a trace was made of: a recorded freeze, or something that existed before and was read.
+
+``frozen_file`` is a TorchScript file with a frozen module, ``torch_trace`` the structured log of ``TORCH_TRACE``,
+``compile_debug`` a folder of ``TORCH_COMPILE_DEBUG``.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class _Index:
     """Lookups that a trace needs often, computed once.
@@ -144,6 +153,8 @@ class Trace(_Indexed):
         ablation: the contribution of each pass, if requested.
         call_paths: the calls that lead to nodes, where torch shows them; a node is in one path at most.
         package: what ahead-of-time compilation made, ``None`` for the other backends.
+        origin: what the trace was made of. One that is no recording has only what could be read.
+        runtime: what TorchScript's executor makes of the frozen methods; empty if that was not looked at.
     """
 
     name: str
@@ -167,11 +178,18 @@ class Trace(_Indexed):
     ablation: tuple[Contribution, ...] = ()
     call_paths: tuple[CallPath, ...] = ()
     package: Package | None = None
+    origin: Origin = "recording"
+    runtime: tuple[RuntimeGraph, ...] = ()
 
     def __repr__(self) -> str:
         changed = sum(step.changed for step in self.steps)
         end = f", failed in {self.failure.name}" if self.failure else ""
         return f"<Trace of {self.name} ({self.backend}): {len(self.steps)} steps, {changed} changed something{end}>"
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether the freeze was recorded while it ran, and not read from what it left."""
+        return self.origin == "recording"
 
     @property
     def uses_inductor(self) -> bool:

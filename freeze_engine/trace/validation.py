@@ -11,7 +11,7 @@ from itertools import chain, pairwise
 
 from freeze_engine.errors import InvalidTraceError
 from freeze_engine.trace import Latency, Payoff, Trace
-from freeze_engine.trace.rules.graphs import nesting_problem
+from freeze_engine.trace.rules.graphs import GraphNames, graph_problems, nesting_problem
 from freeze_engine.trace.rules.references import References, graphs_of
 from freeze_engine.trace.rules.texts import plain_text
 from freeze_engine.trace.rules.values import value_problems
@@ -54,12 +54,14 @@ def problems(trace: Trace) -> tuple[str, ...]:
     - Locations name values of the method's final graph; step indices are in range.
     - A summary of numbers counts no more elements than were looked at.
     - Kernels name nodes of the last graph of their program's method, and origins of its first.
+    - What the executor makes of a method is of a method of the trace, once each, and its graph keeps the rules of
+      snapshots; shares of time are from 0 to 1.
     - A call path names a method of the trace and nodes that some snapshot of it has; a node is in one path at most.
 
     Args:
         trace: any trace.
     """
-    unfit = (*_numbered(trace), *_nested(trace))
+    unfit = (*_numbered(trace), *_nested(trace), *_nested_runtime(trace))
     # The rules below look steps up by their number, and nodes up by recursion.
     found = unfit or (
         *value_problems(trace),
@@ -67,6 +69,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
         *_fates(trace),
         *_summaries(trace),
         *_measured_once(trace),
+        *_runtime(trace),
         *References(trace).problems(),
     )
     return tuple(map(plain_text, found))
@@ -82,6 +85,28 @@ def _nested(trace: Trace) -> Iterator[str]:
     for step, graph in graphs_of(trace):
         if problem := nesting_problem(graph.nodes):
             yield f"step {step.index} ({step.name}), {problem}"
+
+
+def _nested_runtime(trace: Trace) -> Iterator[str]:
+    for runtime in trace.runtime:
+        problem = nesting_problem(runtime.graph.nodes) if runtime.graph is not None else None
+        if problem:
+            yield f"runtime of {runtime.method}, {problem}"
+
+
+def _runtime(trace: Trace) -> Iterator[str]:
+    yield from _repeated("runtime of {}", (runtime.method for runtime in trace.runtime))
+    for runtime in trace.runtime:
+        where = f"runtime of {runtime.method}"
+        if runtime.method not in trace.methods:
+            yield f"{where}: is of an unknown method"
+        if runtime.graph is not None and not GraphNames(runtime.graph).is_sound:
+            yield from (f"{where}{problem}" for problem in graph_problems(runtime.graph))
+        yield from (
+            f"{where}: {kernel.name} takes {kernel.share} of the time, which is no share"
+            for kernel in runtime.kernels
+            if not 0 <= kernel.share <= 1
+        )
 
 
 def _inputs(trace: Trace) -> Iterator[str]:

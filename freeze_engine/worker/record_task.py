@@ -11,9 +11,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from freeze_engine.analysis.missing_measurements import unmeasured
+from freeze_engine.analysis.summary.read_sentence import ORIGINS
 from freeze_engine.backends.common.deprecation import undeprecated
 from freeze_engine.backends.common.observer import FREEZING, PHASES, FreezeNotes, NotedStep, RecordingObserver
 from freeze_engine.errors import FreezerError
+from freeze_engine.opening.existing import existing_kind, open_existing
 from freeze_engine.requests.arguments import call_text, known_checks, options_for
 from freeze_engine.requests.inputs import parse_input
 from freeze_engine.requests.options import ModuleOptions, TorchScriptOptions
@@ -75,6 +77,8 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     wanted = [parse_input(text) for text in request.inputs]
     options = options_for(request.backend, request.options)
     observer.course = Course(planned(request))
+    if existing_kind(request.model) is not None:
+        return _read(request, observer)
     observer.progress("importing torch", 0, 3)
     from freeze_engine.models.tensors import make_inputs
 
@@ -107,6 +111,15 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     for name, other in recording.others.items():
         observer.write_beside(other, name)
     return _finished(trace, request, has_inputs=inputs is not None)
+
+
+def _read(request: RecordRequest, observer: _JobObserver) -> JobEnded:
+    """Reads what exists already; nothing of it is run."""
+    observer.progress("loading the model", 1, 3)
+    trace = open_existing(request.model, name=request.name, call=request.call)
+    observer.progress("writing the trace", 0, 0)
+    observer.write(trace)
+    return JobEnded("finished", request.output, f"read from {ORIGINS[trace.origin]}; nothing of it was run")
 
 
 def _finished(trace: Trace, request: RecordRequest, *, has_inputs: bool) -> JobEnded:

@@ -252,7 +252,10 @@ export class Dashboard {
   /** @param {any} path */
   async openPath(path) {
     if (path.endsWith("/")) return this.go({ page: "folder", path });
-    if (!isTrace(path)) return this.form(this.emptyRequest(path));
+    if (!isTrace(path)) {
+      const { job } = await this.ask({ type: "read", path });
+      return job === null ? this.form(this.emptyRequest(path)) : this.go({ page: "job", id: job });
+    }
     const { trace } = await this.ask({ type: "open", path });
     return this.go({ page: "trace", path: trace });
   }

@@ -20,6 +20,7 @@ import pytest
 import freeze_engine as fe
 from freeze_engine.worker import RecordRequest
 from tests.builders import small_trace
+from tests.existing import FROZEN
 from viewer.cli import main
 from viewer.dashboard.listening_socket import DEFAULT_PORT, listen, port_of
 from viewer.dashboard.upload_store import UploadLimits
@@ -122,6 +123,13 @@ def test_the_link_is_opened_in_the_browser(
 def test_a_trace_is_opened_and_made_ready(server: FakeServer, trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _opened(capsys, "small.fztrace", "--token", TOKEN) == {"trace": [str(trace)], "token": [TOKEN]}
     assert (server.prepared, server.recorded) == ((trace,), [])
+
+
+def test_a_frozen_file_is_read_and_its_trace_opened(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+    query = _opened(capsys, str(FROZEN), "--token", TOKEN)
+    (read,) = server.prepared
+    assert query == {"trace": [str(read)], "token": [TOKEN]}
+    assert (fe.load(read).origin, server.recorded) == ("frozen_file", [])
 
 
 def test_two_traces_stand_side_by_side(server: FakeServer, trace: Path, capsys: pytest.CaptureFixture[str]) -> None:

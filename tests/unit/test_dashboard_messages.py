@@ -16,6 +16,7 @@ from freeze_engine import worker
 from freeze_engine.models import CallFailure, CallFix, CallTrial, ModelAttribute, ModelSummary
 from freeze_engine.worker import JobEnded, JobEvent, RecordRequest, SandboxStatus
 from tests.builders import small_trace
+from tests.existing import FROZEN
 from tests.in_process import InProcess
 from tests.loops import run
 from viewer.dashboard.form_options import backend_offer
@@ -409,6 +410,16 @@ def test_a_trace_is_opened_and_remembered_and_forgotten(server: Server, tmp_path
     assert server.reply(type="forget", path=path) == {}
     assert server.state.view()["library"]["recent"] == []
     assert (tmp_path / "a.fztrace").exists()
+
+
+def test_frozen_file_is_read_and_others_go_to_the_form(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello")
+    assert server.reply(type="read", path="text") == {"job": None}
+    assert server.reply(type="read", path="missing") == {"job": None}
+    assert server.requests == []
+    assert server.reply(type="read", path=str(FROZEN))["job"]
+    [request] = server.requests
+    assert (request.model, request.name, request.trusted, request.measure) == (str(FROZEN), "frozen", False, None)
 
 
 def test_unreadable_file_is_reported(server: Server, tmp_path: Path) -> None:

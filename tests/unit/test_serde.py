@@ -252,7 +252,7 @@ def test_the_docs_list_every_type_and_field() -> None:
 
 def test_the_docs_list_every_word_and_version() -> None:
     text = (ROOT / "docs" / "trace-format.md").read_text(encoding="utf-8")
-    for name in ("Backend", "Fate", "AttributeKind", "Reason", "Claim"):
+    for name in ("Backend", "Fate", "AttributeKind", "Reason", "Origin", "Claim"):
         assert f"| `{name}` | {', '.join(f'`{word}`' for word in get_args(getattr(model, name)))} |" in text
     assert f"\n| {SCHEMA_VERSION} | " in text.split("## Versions")[1]
     assert f"\n    {SCHEMA_VERSION}: " in (file.__doc__ or "")

@@ -7,6 +7,7 @@ import difflib
 import os
 import re
 import secrets
+import shlex
 import threading
 import webbrowser
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import urlencode
 
 import freeze_engine as fe
-from freeze_engine import models, requests, sweep, worker
+from freeze_engine import analysis, models, opening, requests, sweep, worker
 from viewer.cli.command import COMMAND_NAMES, FINE, CommandError
 from viewer.cli.terminal import remark, say
 
@@ -168,6 +169,9 @@ def _start(targets: list[str]) -> Start:
     match kinds:
         case ["model"]:
             return Start({}, model=targets[0])
+        case ["existing"]:
+            read = _read(targets[0])
+            return Start({"trace": str(read)}, (read,))
         case ["sweep"]:
             return Start({"sweep": str(paths[0])})
         case ["sweep", "sweep"]:
@@ -181,8 +185,20 @@ def _start(targets: list[str]) -> Start:
     raise CommandError("give one TRACE, MODEL or FOLDER, or two TRACEs to see side by side")
 
 
+def _read(target: str) -> Path:
+    """Returns the file of a new trace of what exists already."""
+    from viewer.dashboard.library import new_recording, recordings_folder
+
+    name = worker.model_name(target)
+    trace = opening.open_existing(target, name=name, call=f"freezer-ui {shlex.quote(target)}")
+    output = new_recording(recordings_folder(), name, datetime.now())
+    fe.save(trace, output)
+    remark(f"{target} is {analysis.ORIGINS[trace.origin]}, so it was read; nothing of it was run or measured")
+    return output
+
+
 def _kind(target: str) -> str:
-    """Returns whether a word names a ``sweep``, another ``folder``, a ``trace`` or a ``model``.
+    """Returns whether a word names a ``sweep``, another ``folder``, a ``trace``, a ``model``, or something to read.
 
     Raises:
         CommandError: it names none of these.
@@ -194,6 +210,8 @@ def _kind(target: str) -> str:
         return "sweep" if sweep.is_sweep(path) else "folder"
     if path.is_file():
         kind = models.file_kind(path)
+        if opening.existing_kind(path) is not None:
+            return "existing"
         if kind not in ("trace", "torchscript", "exported"):
             found = models.other_file(path)
             raise CommandError(f"{target} is {found.what}. {found.remedy}")

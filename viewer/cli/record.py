@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 import freeze_engine as fe
-from freeze_engine import analysis, worker
+from freeze_engine import analysis, opening, worker
 from viewer.cli.command import FINE, FREEZE_FAILED, NOT_MEASURED, CommandError, output_file
 from viewer.cli.error_hints import advice
 from viewer.cli.signals import SIGNALS
@@ -30,7 +30,8 @@ class RecordCommand:
     """Freeze a model, and record what every pass did.
 
     MODEL is a TorchScript file, an exported program (.pt2), package.module:factory, or example:NAME, such as
-    example:resnet50 (a wrong NAME gives a list of all). A model is a program: record only what you trust.
+    example:resnet50 (a wrong NAME gives a list of all). A model is a program: record only what you trust. A TorchScript
+    file that was frozen already is only read: its trace shows what it holds, and nothing of it is run.
 
     INPUT is a shape with an optional dtype (1x3x224x224, 1x3x224x224:bfloat16), for integers with the range of the
     random values (2x16:int64:0..30000, 30000 excluded), a plain value (int:3, float:0.5, bool:true), a saved tensor
@@ -60,6 +61,8 @@ class RecordCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Records the freeze and writes the trace."""
+        if opening.existing_kind(arguments.model) is not None:
+            return _read(arguments)
         worker.check_recording(arguments)
         output = arguments.output or Path(f"{worker.model_name(arguments.model)}.fztrace")
         request = worker.recording_request(arguments, arguments.model, output, arguments.command_line)
@@ -82,6 +85,17 @@ class RecordCommand:
         if ended.is_refusal and ended.trace is not None:
             remark(kept)
         raise _failure(ended, kept, arguments.via)
+
+
+def _read(arguments: argparse.Namespace) -> int:
+    """Makes a trace of what exists already."""
+    name = worker.model_name(arguments.model)
+    trace = opening.open_existing(arguments.model, name=name, call=arguments.command_line)
+    output = arguments.output or Path(f"{name}.fztrace")
+    fe.save(trace, output)
+    remark(f"{arguments.model} is {analysis.ORIGINS[trace.origin]}, so it was read; nothing of it was run or measured")
+    _tell(output, arguments.report)
+    return FINE
 
 
 class _Run:
@@ -167,7 +181,10 @@ def _tell(path: Path, report: Path | None) -> int:
     changed = sum(step.changed for step in trace.steps)
     count = sum(step.stage != "input" for step in trace.steps)
     passes = "1 pass" if count == 1 else f"{count} passes"
-    say(f"{path}: Recorded {passes}, {changed} changed the graph.\n")
+    if trace.is_recording:
+        say(f"{path}: Recorded {passes}, {changed} changed the graph.\n")
+    else:
+        say(f"{path}: Read {_counted(len(trace.steps))}.\n")
     if trace.steps:
         say("\n".join([*summary_lines(fe.summarize(trace)), next_command(path)]) + "\n")
     for check in trace.checks:

@@ -61,10 +61,11 @@ BACKENDS: Final[list[dict[str, Any]]] = [
         "Inductor",
         takes=[],
         needs_inputs=True,
-        refuses={
-            "torchscript": "A TorchScript file cannot be compiled: TorchScript does not turn back into Python. Choose "
-            "an exported program (torch.export.save), or record it with TorchScript."
-        },
+        refuses=dict.fromkeys(
+            ("torchscript", "frozen"),
+            "A TorchScript file cannot be compiled: TorchScript does not turn back into Python. Choose an exported "
+            "program (torch.export.save), or record it with TorchScript.",
+        ),
         stages=[{"id": stage, "help": text} for stage, text in STAGES["inductor"].items()],
     ),
     _backend(
@@ -72,10 +73,11 @@ BACKENDS: Final[list[dict[str, Any]]] = [
         "AOTInductor",
         takes=[],
         needs_inputs=True,
-        refuses={
-            "torchscript": "A TorchScript file cannot be compiled ahead of time: TorchScript does not turn back into "
-            "Python. Choose an exported program (torch.export.save), or record it with TorchScript."
-        },
+        refuses=dict.fromkeys(
+            ("torchscript", "frozen"),
+            "A TorchScript file cannot be compiled ahead of time: TorchScript does not turn back into Python. Choose "
+            "an exported program (torch.export.save), or record it with TorchScript.",
+        ),
         stages=[{"id": stage, "help": text} for stage, text in STAGES["aotinductor"].items()],
     ),
 ]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 import freeze_engine as fe
-from freeze_engine import requests, worker
+from freeze_engine import opening, requests, worker
 from viewer.dashboard.consent import DANGER, sandbox_of
 from viewer.dashboard.folder_listing import folder_view, page_path
 from viewer.dashboard.library import drop_if_empty, recordings_folder
@@ -23,6 +23,7 @@ from viewer.dashboard.record_request import (
     model_kind,
     page_imports,
     page_model,
+    read_request,
     record_request,
     tried_call,
 )
@@ -60,6 +61,7 @@ class Messages:
             "parse_command": self._parse_command,
             "list": self._list,
             "open": self._open,
+            "read": self._read,
             "take_over": self._take_over,
         }
 
@@ -90,7 +92,9 @@ class Messages:
         named = message.get("model")
         self._use(named, *_list_of(message.get("inputs")))
         sandbox = await self._sandbox_of(message, page_model(named)) if isinstance(named, str) else None
-        request = replace(record_request(message, recordings_folder(), datetime.now()), sandbox=sandbox)
+        return self._begin(replace(record_request(message, recordings_folder(), datetime.now()), sandbox=sandbox))
+
+    def _begin(self, request: worker.RecordRequest) -> Reply:
         try:
             return {"job": self._state.jobs.record(request)}
         except (fe.FreezerError, OSError, RuntimeError):  # too many wait, or no more processes, or no more threads
@@ -169,6 +173,21 @@ class Messages:
         path = page_path(_field(message, "path"))
         entry = await self._state.remember(path)
         return {"trace": entry.path, "name": entry.name}
+
+    async def _read(self, message: Message) -> Reply:
+        """Starts to read what exists already, such as a frozen file; the job is ``None`` for anything else."""
+        self._use(_field(message, "path"))
+        path = page_path(_field(message, "path"))
+        try:
+            kind = await asyncio.to_thread(opening.existing_kind, path)
+        except OSError:  # the form says why
+            kind = None
+        if kind is None:
+            return {"job": None}
+        # Nothing of the file is run, so it is read without consent where there is no sandbox.
+        status = await _in_daemon_thread(worker.sandbox_status)
+        request = read_request(path, recordings_folder(), datetime.now())
+        return self._begin(replace(request, sandbox=None if status.problem is None else False))
 
     async def _take_over(self, message: Message) -> Reply:
         """Takes over the uploads of the page that this one replaced on a reload."""

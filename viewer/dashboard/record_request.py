@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -128,6 +129,24 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> w
         name=name,
         trusted=False,
         **values,
+    )
+
+
+def read_request(path: Path, folder: Path, now: datetime) -> worker.RecordRequest:
+    """Returns the request to read what exists already, and creates an empty output file.
+
+    Args:
+        path: absolute, of what `freeze_engine.opening.open_existing` reads.
+        folder: of the recordings.
+        now: local time.
+    """
+    return worker.RecordRequest(
+        model=str(path),
+        output=new_recording(folder, path.stem, now),
+        measure=None,
+        call=f"freezer-ui {shlex.quote(str(path))}",
+        name=path.stem,
+        trusted=False,
     )
 
 

@@ -79,11 +79,13 @@ def _title(trace: fe.Trace) -> str:
 
 def _recording(trace: fe.Trace) -> list[str]:
     where = trace.environment
+    threads = f"{where.threads} threads" if where.threads else "unknown threads"
     facts = [
+        ("read from", "" if trace.is_recording else analysis.ORIGINS[trace.origin]),
         ("made by", trace.call),
         ("options", ", ".join(f"{name}={text}" for name, text in trace.options)),
         ("inputs", ", ".join(f"{spec.name}: {input_text(spec)}" for spec in trace.inputs)),
-        ("machine", f"torch {where.torch}, Python {where.python}, {where.threads} threads, {where.cpu}"),
+        ("machine", f"torch {where.torch}, Python {where.python}, {threads}, {where.cpu or 'unknown processor'}"),
         ("GPU", ", ".join(where.gpus)),
         ("package", package_text(trace)),
         ("took", "" if trace.duration_ns is None else analysis.duration_text(trace.duration_ns)),

@@ -43,7 +43,7 @@ def unmeasured_view(trace: fe.Trace) -> dict[str, str] | None:
 
 def absent_rows(trace: fe.Trace) -> list[list[str]]:
     """Returns ``[missing measurement, how to get it]`` for everything that a new recording could add."""
-    if not trace.steps or trace.failure is not None:
+    if not trace.steps or trace.failure is not None or not trace.is_recording:
         return []
     # A package is measured as a whole, and is no module to be checked or frozen again.
     packaged = trace.backend == "aotinductor"

@@ -33,6 +33,8 @@ def summary_view(summary: fe.Summary, trace: fe.Trace) -> dict[str, Any]:
 def about_text(trace: fe.Trace) -> str:
     """Returns what freezing is, and when and with what the recording was made."""
     where = trace.environment
+    if not trace.is_recording:
+        return f"{FREEZING} This was read from {analysis.ORIGINS[trace.origin]}; nothing of it was run."
     made = f"Recorded with torch {where.torch} ({trace.backend}) on {where.cpu or 'an unknown processor'}"
     when = f", {trace.created[:16].replace('T', ' ')} UTC" if trace.created else ""
     return f"{FREEZING} {made}{when}."

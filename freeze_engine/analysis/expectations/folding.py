@@ -31,6 +31,7 @@ FOLD_KINDS: Final = (
     "linear_transpose",
     "mkldnn",
 )
+_RECORD: Final = "Record the freeze itself: freezer-ui record, or freezer-ui run."
 _FORM: Final = re.compile(r"(?P<kind>\w+)(?:=(?P<count>\d+)|(?P<all>:all))?")
 
 
@@ -70,6 +71,9 @@ def folded(trace: Trace, fold: FoldCount) -> Finding:
         trace: the recording.
         fold: the expected fold.
     """
+    if not trace.is_recording:
+        told = "The trace was read from what a freeze left, and shows no passes."
+        return Finding("expect_folded", f"{fold.kind} folded{_often(fold)}", "cannot tell", told, (), _RECORD)
     kinds = Counter(rewrite.kind for step in trace.steps for rewrite in step.rewrites)
     missed = [miss for miss in trace.near_misses if miss.kind == fold.kind]
     happened = kinds[fold.kind]

@@ -77,7 +77,7 @@ _KINDS = {"parameter": "weight", "buffer": "buffer"}
 
 def frozen_fact(trace: Trace) -> FrozenFact | None:
     """Counts what became of the weights and buffers, ``None`` if the trace does not contain it."""
-    if not trace.attributes and (trace.failure is not None or not trace.steps):
+    if not trace.is_recording or (not trace.attributes and (trace.failure is not None or not trace.steps)):
         return None
     counts = dict(trace_counts(trace).fates)
     preserved, dropped = counts.get("preserved", 0), counts.get("dropped", 0)

@@ -13,6 +13,7 @@ from freeze_engine.analysis.failures import failure_kind, failure_title
 from freeze_engine.analysis.missing_measurements import why_absent
 from freeze_engine.analysis.number_texts import error_text, percent_text
 from freeze_engine.analysis.summary.facts import ErrorFact, FrozenFact, KeptFact
+from freeze_engine.analysis.summary.read_sentence import read_sentence
 from freeze_engine.analysis.summary.times import TimeFact
 from freeze_engine.trace import Failure, Interval, SourceRef, Trace
 from freeze_engine.trace.baselines import EAGER
@@ -50,6 +51,8 @@ def sentence(
         trace: the recording.
         frozen, kept, times, errors: its facts.
     """
+    if not trace.is_recording:
+        return read_sentence(trace)
     if not trace.steps and trace.failure is None:
         return "This recording has no pass: nothing was frozen while it ran."
     facts = list(filter(None, [_frozen(frozen), *measured_texts(trace, times, errors), _kept(kept), _checks(trace)]))

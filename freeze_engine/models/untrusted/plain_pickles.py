@@ -68,7 +68,7 @@ _OPCODES: Final = frozenset(
         ),
     )
 )
-_STORAGES: Final = {
+STORAGES: Final = {
     "DoubleStorage": "float64",
     "FloatStorage": "float32",
     "HalfStorage": "float16",
@@ -82,7 +82,7 @@ _STORAGES: Final = {
     "ComplexFloatStorage": "complex64",
     "ComplexDoubleStorage": "complex128",
 }
-_ELEMENT_BYTES: Final = {
+ELEMENT_BYTES: Final = {
     **dict.fromkeys(("complex128",), 16),
     **dict.fromkeys(("float64", "int64", "uint64", "complex64"), 8),
     **dict.fromkeys(("float32", "int32", "uint32", "complex32"), 4),
@@ -166,7 +166,7 @@ def read_plain(data: bytes) -> Any:
     if "byteorder" in found and member_bytes(stream, found["byteorder"], 10) != sys.byteorder.encode():
         raise PickleRefusedError("numbers of another byte order")
     content = member_bytes(stream, found["data.pkl"], _LONGEST_PICKLE_BYTES)
-    _check_opcodes(content)
+    check_opcodes(content)
     try:
         value = _Unpickler(content, stream, found).load()
         return _checked(value, [_MOST_VALUES])
@@ -176,10 +176,19 @@ def read_plain(data: bytes) -> Any:
         raise PickleRefusedError(f"a pickle that is not understood ({error})") from error
 
 
-def _check_opcodes(content: bytes) -> None:
+def check_opcodes(content: bytes, more: frozenset[str] = frozenset()) -> None:
+    """Checks that a pickle has no other opcodes than plain values need.
+
+    Args:
+        content: the pickle.
+        more: names of further opcodes that it may have.
+
+    Raises:
+        PickleRefusedError: it has others, or is none.
+    """
     try:
         for opcode, argument, position in pickletools.genops(content):
-            if opcode.name not in _OPCODES:
+            if opcode.name not in _OPCODES and opcode.name not in more:
                 raise PickleRefusedError(f"a pickle with {opcode.name}")
             # Python keeps a table of that length.
             if opcode.name == "LONG_BINPUT" and (argument or 0) > len(content):
@@ -230,14 +239,14 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, pid: Any) -> SavedStorage:
         kind, storage, key, location, numel = pid
-        if kind != "storage" or not isinstance(storage, _Named) or storage.word not in _ELEMENT_BYTES:
+        if kind != "storage" or not isinstance(storage, _Named) or storage.word not in ELEMENT_BYTES:
             raise PickleRefusedError("bytes that belong to no tensor")
         name = f"data/{key}"
         if type(key) is not str or name not in self._found or not _LOCATION.fullmatch(location):
             raise PickleRefusedError(f"a tensor without bytes ({key!r} on {location!r})")
         if (key, storage.word) not in self._storages:
             data = member_bytes(self._stream, self._found[name], sys.maxsize)
-            if type(numel) is not int or numel * _ELEMENT_BYTES[storage.word] != len(data):
+            if type(numel) is not int or numel * ELEMENT_BYTES[storage.word] != len(data):
                 raise PickleRefusedError(f"a tensor with {len(data)} bytes for {numel} elements")
             self._storages[key, storage.word] = SavedStorage(key, storage.word, location, numel, data)
         return self._storages[key, storage.word]
@@ -285,9 +294,9 @@ _GLOBALS: Final[dict[tuple[str, str], _Named]] = {
     ("torch._utils", "_rebuild_parameter"): _Named("a parameter", _parameter),
     ("collections", "OrderedDict"): _Named("a dictionary", _ordered),
     ("torch", "Size"): _Named("a size", _size),
-    **{("torch", name): _Named(dtype) for name, dtype in _STORAGES.items()},
+    **{("torch", name): _Named(dtype) for name, dtype in STORAGES.items()},
     ("torch.storage", "UntypedStorage"): _Named("untyped"),
-    **{("torch", name): _Named(name) for name in _ELEMENT_BYTES if name != "untyped"},
+    **{("torch", name): _Named(name) for name in ELEMENT_BYTES if name != "untyped"},
 }
 
 
@@ -314,7 +323,7 @@ def _checked_tensor(tensor: TensorDescription) -> TensorDescription:
     storage = tensor.storage
     if type(storage) is not SavedStorage or type(storage.data) is not bytes or type(storage.key) is not str:
         raise PickleRefusedError("a tensor without bytes")
-    if tensor.dtype not in _ELEMENT_BYTES or tensor.dtype == "untyped":
+    if tensor.dtype not in ELEMENT_BYTES or tensor.dtype == "untyped":
         raise PickleRefusedError(f"a tensor of {tensor.dtype!r}")
     if type(tensor.requires_grad) is not bool or type(tensor.is_parameter) is not bool:
         raise PickleRefusedError("a tensor that is not understood")
@@ -324,6 +333,6 @@ def _checked_tensor(tensor: TensorDescription) -> TensorDescription:
     last = offset + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
     # A tensor without elements may begin behind the last one.
     end = offset if 0 in shape else last + 1
-    if end * _ELEMENT_BYTES[tensor.dtype] > len(storage.data):
+    if end * ELEMENT_BYTES[tensor.dtype] > len(storage.data):
         raise PickleRefusedError("a tensor that reaches beyond its bytes")
     return replace(tensor, shape=shape, stride=stride)

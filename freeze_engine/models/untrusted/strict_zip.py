@@ -134,9 +134,37 @@ def member_bytes(stream: IO[bytes], member: ZipMember, limit_bytes: int) -> byte
     Raises:
         ZipRefusedError: it is longer, compressed or damaged.
     """
-    if member.size_bytes > limit_bytes:
-        raise ZipRefusedError(f"{member.name!r} has {member.size_bytes} bytes; up to {limit_bytes} are read")
+    _check_length(member, limit_bytes)
     return b"".join(member_chunks(stream, member))
+
+
+def unpacked_bytes(stream: IO[bytes], member: ZipMember, limit_bytes: int) -> bytes:
+    """Returns the bytes of a member that may be compressed; never unpacks more than the limit.
+
+    Args:
+        stream: the file that `zip_members` has read.
+        member: one of its members.
+        limit_bytes: how long it may be, unpacked.
+
+    Raises:
+        ZipRefusedError: it is longer, or damaged.
+    """
+    _check_length(member, limit_bytes)
+    if member.is_stored:
+        return b"".join(member_chunks(stream, member))
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        found = unpacker.decompress(_read(stream, member.start, member.packed_bytes), limit_bytes + 1)
+    except zlib.error as error:
+        raise ZipRefusedError(f"{member.name!r} is damaged: {error}") from error
+    if len(found) != member.size_bytes or zlib.crc32(found) != member.crc:
+        raise ZipRefusedError(f"{member.name!r} is damaged: its bytes do not have the checksum that it promises")
+    return found
+
+
+def _check_length(member: ZipMember, limit_bytes: int) -> None:
+    if max(member.size_bytes, 0 if member.is_stored else member.packed_bytes) > limit_bytes:
+        raise ZipRefusedError(f"{member.name!r} has {member.size_bytes} bytes; up to {limit_bytes} are read")
 
 
 def _read(stream: IO[bytes], start: int, size: int) -> bytes:

@@ -1,0 +1,64 @@
+"""The verdict of a trace that is no recording: what was read, and what it cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from freeze_engine.analysis.number_texts import bytes_text
+from freeze_engine.trace import Origin, Trace
+
+ORIGINS: Final[Mapping[Origin, str]] = {
+    "recording": "a recording",
+    "frozen_file": "a frozen TorchScript file",
+    "torch_trace": "a log of TORCH_TRACE",
+    "compile_debug": "a folder of TORCH_COMPILE_DEBUG",
+}
+"""What a trace was made of, in words that follow ``read from``."""
+
+_HELD: Final = frozenset(("prim::Constant", "prim::GetAttr"))
+
+
+def read_sentence(trace: Trace) -> str:
+    """Returns the verdict of a trace that was read and not recorded.
+
+    Args:
+        trace: its `Trace.origin` is another than ``recording``.
+    """
+    facts = "; ".join(_of_file(trace) if trace.origin == "frozen_file" else _of_log(trace))
+    return f"Read from {ORIGINS[trace.origin]}: {facts}."
+
+
+def _of_file(trace: Trace) -> Iterator[str]:
+    for method in trace.methods:
+        graph = trace.method_steps(method)[0].graph
+        nodes = list(graph.walk())
+        count = sum(node.op not in _HELD for node in nodes)
+        weights = sum(node.constant is not None for node in nodes)
+        nbytes = trace.method_steps(method)[0].constant_bytes
+        held = f"{_counted(weights, 'constant tensor')} ({bytes_text(nbytes)})"
+        yield f"{method} has {_counted(count, 'operation')} and {held}"
+    kept = [fate for fate in trace.attributes if fate.kind != "submodule"]
+    if kept:
+        why = next((fate for fate in kept if fate.reason != "unknown"), None)
+        because = "" if why is None else f", {why.path} because a method writes it"
+        yield f"{_counted(len(kept), 'attribute')} {'remains' if len(kept) == 1 else 'remain'}{because}"
+    else:
+        yield "no attribute remains"
+    if trace.near_misses:
+        yield f"{_counted(len(trace.near_misses), 'possible fold')} did not happen"
+    yield "nothing of it was run, so its passes, times and outputs are not known"
+
+
+def _of_log(trace: Trace) -> Iterator[str]:
+    yield f"{_counted(len(trace.methods), 'compiled graph')}, {_counted(len(trace.steps), 'snapshot')}"
+    kernels = sum(len(program.kernels) for program in trace.programs)
+    if trace.programs:
+        yield _counted(kernels, "kernel call")
+    if trace.failure is not None:
+        yield f"it failed in {trace.failure.name} with {trace.failure.type}"
+    yield "what became of each weight, times and outputs are not in it"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
