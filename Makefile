@@ -43,14 +43,16 @@ dashboard: $(RUN_TIME)
 	$(BIN)/freezer-ui
 
 # One torch thread for each worker, or the workers would fight for the cores. The tests of a file stay together, so that
-# the recordings, servers and pages that they share are made once, and not once in each worker.
+# the recordings, servers and pages that they share are made once, and not once in each worker. The processes that they
+# start read this package as bytecode, also where the environment says to write none.
+TESTING := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
 test: $(DEVELOPMENT) $(NODE_MODULES) system
 	$(WITH_NODE) node --test --test-reporter=dot frontend/tests/*.test.js
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart 1 $(PYTEST_ARGS)
+	$(TESTING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart 1 $(PYTEST_ARGS)
 
 # Apart from `make test`, which it would slow down to less than half its pace.
 coverage: $(DEVELOPMENT) system
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term:skip-covered \
+	$(TESTING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term:skip-covered \
 		tests/unit tests/torch $(PYTEST_ARGS)
 
 check: $(DEVELOPMENT) $(NODE_MODULES)

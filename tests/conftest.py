@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from freeze_engine.worker import child_process
+from tests.compiler_cache import compiled_once
 from tests.finished_traces import FinishedTraces
+from tests.warm_workers import WarmWorkers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -33,6 +38,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "makes_broken_traces: the test makes the recorder break the rules on purpose")
+    config.addinivalue_line("markers", "cold_workers: the test's worker processes are new Pythons, not forks")
+    stack = ExitStack()
+    stack.enter_context(compiled_once())
+    config.add_cleanup(stack.close)
+
+
+def pytest_collection_finish() -> None:
+    """Exempts torch and the collected tests from garbage collection: each would search their millions of objects."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +66,24 @@ def every_finished_trace_keeps_the_rules(
     found = finished_traces.take()
     if request.node.get_closest_marker("makes_broken_traces") is None:
         assert found == []
+
+
+@pytest.fixture(scope="session")
+def warm_workers() -> Iterator[WarmWorkers]:
+    """Makes the worker processes of this process's recordings forks of one that has torch already."""
+    workers = WarmWorkers()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(child_process, "subprocess", workers)
+        yield workers
+    workers.close()
+
+
+@pytest.fixture(autouse=True)
+def workers_start_as_marked(request: pytest.FixtureRequest, warm_workers: WarmWorkers) -> Iterator[None]:
+    """Starts the worker processes of a test with the mark ``cold_workers`` as users' are started."""
+    warm_workers.is_cold = request.node.get_closest_marker("cold_workers") is not None
+    yield
+    warm_workers.is_cold = False
 
 
 @pytest.fixture

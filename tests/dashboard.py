@@ -15,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from tests.warm_workers import WARM_COMMAND
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -93,7 +95,7 @@ def running_server(folder: Path, *words: str) -> Iterator[RunningServer]:
     """
     folders = {"XDG_DATA_HOME": str(folder), "XDG_STATE_HOME": str(folder)}
     process = subprocess.Popen(
-        [sys.executable, "-W", "error::ResourceWarning", "-m", "viewer.cli", "--no-browser", *words],
+        [sys.executable, "-W", "error::ResourceWarning", "-c", WARM_COMMAND, "--no-browser", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

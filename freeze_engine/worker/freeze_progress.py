@@ -36,10 +36,11 @@ class FreezeProgress:
         self._log = log
         self._latest: JobProgress | None = None
         self._told: str | None = None
+        self._sent: JobProgress | None = None
 
     def note(self, event: JobEvent) -> None:
-        """Receives the place that the recording itself reports."""
-        if isinstance(event, JobProgress):
+        """Receives each event; those that the recording itself sent say whether a module is being frozen."""
+        if isinstance(event, JobProgress) and event is not self._sent:
             self._latest = event
 
     def event(self) -> JobProgress | None:
@@ -50,7 +51,8 @@ class FreezeProgress:
         if under_way is None or under_way == self._told:
             return None
         self._told = under_way
-        return replace(self._latest, message=f"{FREEZING}: {under_way}", left_s=None)
+        self._sent = replace(self._latest, message=f"{FREEZING}: {under_way}", left_s=None)
+        return self._sent
 
 
 def pass_under_way(log: bytes) -> str | None:

@@ -18,6 +18,7 @@ from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.browser.accessibility import serious_findings
 from tests.browser.record_form import switch_measuring_off
+from tests.warm_workers import WARM_COMMAND
 
 SLOW_MS = 120_000  # torch is imported by each recording, on a machine that may be busy
 MAIN = Path(__file__).parents[2]
@@ -50,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def link(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The link that a server printed; it ends with the module, cleanly, by the signal of Ctrl-C."""
     places = {f"XDG_{kind}_HOME": str(tmp_path_factory.mktemp(kind)) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
-    command = [sys.executable, "-m", "viewer.cli", "--no-browser"]
+    command = [sys.executable, "-c", WARM_COMMAND, "--no-browser"]
     environment = os.environ | places | {"PYTHONPATH": str(MAIN), "PYTHONUNBUFFERED": "1"}
     server = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None

@@ -32,8 +32,10 @@ from pathlib import Path
 import pytest
 
 from tests.clocks import limit_reached_once
+from tests.warm_workers import warm
 from viewer.cli import main
 
+warm()
 with pytest.MonkeyPatch.context() as patched:
     patched.setattr("viewer.dashboard.jobs.PATIENCE_S", 600.0)
     limit_reached_once(Path("limit-reached").exists, patched)

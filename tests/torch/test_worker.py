@@ -126,6 +126,7 @@ def gone(pids) -> bool:
     return not left
 
 
+@pytest.mark.cold_workers
 def test_a_finished_recording_is_the_one_that_record_makes(output):
     job = Job(output, "plain", call="mine()", name="net")
     ended = job.run()
@@ -478,6 +479,7 @@ def in_the_fold(event: JobEvent) -> bool:
     return isinstance(event, JobProgress) and "FoldFrozenConvAddOrSub" in event.message
 
 
+@pytest.mark.cold_workers
 def test_cancelling_ends_everything_at_once_and_keeps_the_steps(output):
     job = Job(output, "pass_hang")
     job.start()
@@ -562,6 +564,7 @@ def test_an_interrupt_keeps_what_was_recorded(output):
     assert trace.failure == Failure("KeyboardInterrupt", "", "measure", ended.died_in, None, last)
 
 
+@pytest.mark.cold_workers
 def test_an_interrupt_before_there_is_anything(output):
     asleep = threading.Event()
     job = Job(output, "slow", on_output=lambda stream, data: asleep.set())
@@ -616,6 +619,7 @@ def test_output_right_before_a_crash_is_kept(output):
     assert ended.log[0] == "the last thing I see"
 
 
+@pytest.mark.cold_workers
 def test_cancelling_at_once(output):
     job = Job(output, "slow")
     job.start()
@@ -702,6 +706,7 @@ def test_the_process_ends_with_its_caller(model, output, tmp_path):
     assert gone(pids)
 
 
+@pytest.mark.cold_workers
 def test_many_recordings_leave_nothing_behind(output):
     def held() -> tuple[int, int]:
         return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()

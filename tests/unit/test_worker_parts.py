@@ -195,8 +195,12 @@ def test_passes_inside_the_freeze_are_reported_once(tmp_path):
     progress.note(JobProgress("freezing", 1, 3, None))
     assert progress.event() is None
     (tmp_path / "log").write_bytes(b"".join(LOG[:4]))
-    assert progress.event() == JobProgress("freezing: EliminateDeadCode", 1, 3, None)
+    found = progress.event()
+    assert found == JobProgress("freezing: EliminateDeadCode", 1, 3, None)
+    progress.note(found)
     assert progress.event() is None
+    (tmp_path / "log").write_bytes(b"".join(LOG[:5]))
+    assert progress.event() == JobProgress("freezing: PeepholeOptimize", 1, 3, None)
     (tmp_path / "log").write_bytes(b"".join(LOG))
     progress.note(JobProgress("freezing: RemoveDropout of forward", 1, 3, None))
     assert progress.event() is None
