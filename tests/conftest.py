@@ -44,8 +44,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(stack.close)
 
 
+def pytest_collection() -> None:
+    """Pauses garbage collection: nearly all that the tests' imports make stays."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Exempts torch and the collected tests from garbage collection: each would search their millions of objects."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

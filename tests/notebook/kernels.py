@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client.blocking.client import BlockingKernelClient
-from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
@@ -29,6 +28,8 @@ def until(condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_
 
 def execute(notebook: Any, folder: Path, *, allow_errors: bool = False) -> Any:
     """Returns the notebook as it is after all of its cells have run in ``folder``."""
+    from nbclient import NotebookClient  # its import takes longer than most tests
+
     environment = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTHONPATH": str(ROOT)}
     resources = {"metadata": {"path": str(folder)}}
     client = NotebookClient(notebook, timeout=580, resources=resources, allow_errors=allow_errors)

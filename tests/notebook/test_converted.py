@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import nbformat
+import lazy_loader
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -15,6 +15,8 @@ import freeze_engine as fe
 from tests.builders import small_trace
 from tests.notebook.kernels import until
 from tests.notebook.lab import jupyter_environment, views
+
+nbformat = lazy_loader.load("nbformat")  # its import takes longer than most tests
 
 SOURCES = (
     "import freeze_engine as fe\nimport viewer\n\ntrace = fe.load('small.fztrace')",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import nbformat
+import lazy_loader
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
@@ -13,6 +13,8 @@ import freeze_engine as fe
 from tests.builders import small_trace
 from tests.notebook.kernels import Kernel, until
 from tests.notebook.lab import Lab, views
+
+nbformat = lazy_loader.load("nbformat")  # its import takes longer than most tests
 
 SHOWS = (
     "import freeze_engine as fe\nimport viewer\n\ntrace = fe.load('small.fztrace')",

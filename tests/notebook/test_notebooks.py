@@ -9,11 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import nbformat
+import lazy_loader
 import pytest
 
 import freeze_engine as fe
 from tests.notebook.kernels import ROOT, execute
+
+nbformat = lazy_loader.load("nbformat")  # its import takes longer than most tests
 
 NOTEBOOKS = ROOT / "notebooks"
 TESTED = ("inductor", "quickstart", "which_pass_moved_the_numbers", "why_not_frozen")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import nbformat
+import lazy_loader
 import pytest
 
 import freeze_engine as fe
@@ -15,6 +15,8 @@ import viewer
 from tests.builders import empty_trace, small_trace
 from tests.notebook.kernels import execute
 from viewer.notebook import trace_html
+
+nbformat = lazy_loader.load("nbformat")  # its import takes longer than most tests
 
 START = """\
 import freeze_engine as fe
