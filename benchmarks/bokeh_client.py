@@ -50,12 +50,9 @@ class PageClient:
     async def open(self) -> None:
         """Loads the page and its assets, and opens its websocket."""
         text = (await self.get("page", "/")).decode()
-        for script in re.findall(r'<script defer src="([^"]+)"', text) + re.findall(r'href="(assets/[^"]+)"', text):
-            await self.get("asset", f"/{script}")
-        found = re.search(r'<script type="application/json" id="session">(.*?)</script>', text)
-        if found is None:
-            raise PageError("the page has no session")
-        session = json.loads(found[1])
+        for asset in re.findall(r'assets/[^"\\]+', text):
+            await self.get("asset", f"/{asset}")
+        session = json.loads(await self.get("session", "/session"))
         self._root = session["root"]
         origin = {"Origin": self._address}
         request = HTTPRequest(self._address.replace("http", "ws", 1) + "/ws", headers=self._headers | origin)

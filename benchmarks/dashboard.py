@@ -24,6 +24,7 @@ from tests.dashboard import RunningServer, running_server
 
 STARTS = 3
 PAGES = 8
+COLUMNS = ("link", "first page", "connected", "loaded", "drawing", "painted")
 ROUNDS = 3
 FORGET_S = 36
 """Wait for the server to drop sessions, in s; every few seconds it drops those unused for 30 s."""
@@ -35,15 +36,15 @@ class Start:
 
     Attributes:
         link: the link is printed; the browser starts to load.
-        scripts: the page's scripts have run.
-        connected: the page's websocket answers, and the page becomes active.
-        loaded: the trace is in the page; the same as ``connected`` without a trace.
+        first: the first picture of the page is painted, before its trace and its session are there.
+        connected: the page's websocket answers.
+        loaded: the trace is in the page; the same as ``first`` without a trace.
         painted: the requested view is painted.
         reloaded: duration from a reload of the page until it is painted.
     """
 
     link: float
-    scripts: float
+    first: float
     connected: float
     loaded: float
     painted: float
@@ -55,7 +56,7 @@ class Start:
         return self.painted - self.loaded
 
     def __str__(self) -> str:
-        parts = (self.link, self.scripts, self.connected, self.loaded, self.drawn, self.painted)
+        parts = (self.link, self.first, self.connected, self.loaded, self.drawn, self.painted)
         return " ".join(f"{part:>9.2f} s" for part in parts)
 
 
@@ -79,9 +80,7 @@ def print_starts(browser: Browser, targets: dict[str, Path | None]) -> dict[str,
     """Prints the median start of each target, and returns the measurements of the open pages."""
     empty_s = empty_python_s() + empty_page_s(browser)
     print(f"freezer-ui TRACE in Chromium, {STEPS} passes; an empty Python and an empty page take {empty_s:.2f} s")
-    print(
-        f"  {'nodes':<7}{'link':>11} {'scripts':>11} {'connected':>11} {'loaded':>11} {'drawing':>11} {'painted':>11}"
-    )
+    print(f"  {'nodes':<7}" + " ".join(f"{name:>11}" for name in COLUMNS))
     used = {}
     for name, path in targets.items():
         starts = []
@@ -110,9 +109,9 @@ def one_start(browser: Browser, path: Path | None, measuring: bool) -> tuple[Sta
     at = {name: mark / 1e3 - started_s for name, mark in marks.items()}
     start = Start(
         link=link_s - started_s,
-        scripts=at["scripts"],
+        first=at["first"],
         connected=at["connected"],
-        loaded=at.get("loaded", at["connected"]),
+        loaded=at.get("loaded", at["first"]),
         painted=at["painted"],
         reloaded=(again["painted"] - again["asked"]) / 1e3,
     )

@@ -51,9 +51,8 @@ class RunningServer:
         return {"Cookie": self.ask(f"/?token={self.token}").headers["Set-Cookie"].partition(";")[0]}
 
     def page_id(self) -> str:
-        """Opens a page and returns its id; without a websocket the server keeps the page for some 30 s."""
-        text = self.ask("/", self.cookie).body.decode()
-        return str(json.loads(text.partition('id="session">')[2].partition("</script>")[0])["page"])
+        """Starts a page's session and returns its id; without a websocket the server keeps it for some 30 s."""
+        return str(json.loads(self.ask("/session", self.cookie).body)["page"])
 
     @property
     def origin(self) -> dict[str, str]:

@@ -172,6 +172,7 @@ def live_server(
         try:
             server = DashboardServer(given, listening, folder)
             server.start()
+            await server.connectable()
             started.append(LiveServer(server, loop, port_of(listening), folder, records, remarks))
             over.append(lambda: loop.call_soon_threadsafe(end.set))
         finally:

@@ -449,6 +449,7 @@ export class Dashboard {
  * @param {HTMLElement} root see Dashboard
  * @param {any} channel `site`, `library`, `jobs` as they are now; `on(name, callback)` tells when one of them
  *   changes and returns what takes the callback off; `ask(message)` resolves to the reply or rejects with the error;
- *   `url(path, params)` is an address to fetch; `closed` resolves once the connection is lost
+ *   `url(path, params)` is an address to fetch; `connected` resolves when `page`, the id for uploads, is there;
+ *   `closed` resolves once the connection is lost
  */
 export const mount = (root, channel) => new Dashboard(root, channel);

@@ -292,8 +292,14 @@ function upload(app, file, onprogress) {
     return { promise: Promise.reject(new Error(text)), cancel: () => {} };
   }
   const request = new XMLHttpRequest();
+  let cancelled = false;
+  let cancel = () => {};
   const promise = new Promise((resolve, reject) => {
-    request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
+    const send = () => {
+      if (cancelled) return;
+      request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
+      request.send(file);
+    };
     request.responseType = "text";
     request.upload.addEventListener("progress", (event) => onprogress(event.loaded));
     request.addEventListener("load", () =>
@@ -304,10 +310,14 @@ function upload(app, file, onprogress) {
     request.addEventListener("error", () =>
       reject(new Error(`${file.name} could not be sent: the connection broke, or the server refused it. Try again.`)),
     );
-    request.addEventListener("abort", () => reject(new Error(`The upload of ${file.name} was cancelled.`)));
-    request.send(file);
+    cancel = () => {
+      cancelled = true;
+      request.abort();
+      reject(new Error(`The upload of ${file.name} was cancelled.`));
+    };
+    app.channel.connected.then(send, reject);
   });
-  return { promise, cancel: () => request.abort() };
+  return { promise, cancel: () => cancel() };
 }
 
 /**

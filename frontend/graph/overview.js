@@ -13,6 +13,8 @@ export class Overview {
     this.view = view;
     /** @type {{canvas: HTMLCanvasElement, theme: string} | null} */
     this.image = null;
+    /** @type {{canvas: HTMLCanvasElement, theme: string, layout: LayoutOutput, width: number, height: number} | null} */
+    this.ground = null; // all boxes, whatever changed: the same for all passes of one layout
     /** @type {(Box & {left: number, top: number, scale: Point}) | any} */
     this.map = null; // place and scale of the map while it is shown
   }
@@ -89,45 +91,69 @@ export class Overview {
 
   /** @param {Theme} colours */
   _render(colours) {
-    const { width, height, scale } = this.map;
-    const {
-      picture,
-      stage: { ratio },
-    } = this.view;
-    const canvas = document.createElement("canvas");
-    canvas.width = Math.ceil(width * ratio);
-    canvas.height = Math.ceil(height * ratio);
-    const surface = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    surface.scale(ratio, ratio);
+    const { canvas, surface } = this._canvas();
+    const { picture, theme } = this.view;
+    const { layout } = picture;
+    const { width, height } = this.map;
+    let ground = this.ground;
+    if (ground?.layout !== layout || ground.theme !== theme || ground.width !== width || ground.height !== height) {
+      this.ground = ground = { canvas: this._renderGround(colours), theme, layout, width, height };
+    }
+    surface.drawImage(ground.canvas, 0, 0, width, height);
+    const changed = picture.changedItems();
+    for (const status of ["changed", "removed", "added"]) {
+      const items = changed.filter((item) => picture.counts[status][item]);
+      this._fill(surface, items, colours[status].line, 2.5);
+    }
+    return canvas;
+  }
+
+  /** @param {Theme} colours */
+  _renderGround(colours) {
+    const { canvas, surface } = this._canvas();
+    const { width, height } = this.map;
     surface.fillStyle = colours.page;
     surface.strokeStyle = colours.groupLine;
     surface.beginPath();
     surface.roundRect(0.5, 0.5, width - 1, height - 1, 4);
     surface.fill();
     surface.stroke();
-    const { layout } = picture;
-    const fill = (/** @type {number[]} */ items, /** @type {string} */ colour, /** @type {number} */ least) => {
-      surface.fillStyle = colour;
-      for (const item of items) {
-        const [w, h] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
-        surface.fillRect(
-          Math.min(width - w, layout.x[item] * scale.x),
-          Math.min(height - h, layout.y[item] * scale.y),
-          w,
-          h,
-        );
-      }
-    };
-    fill(picture.closedItems(), colours.hub, 0.6);
-    const changed = picture.changedItems();
-    for (const status of ["changed", "removed", "added"]) {
-      fill(
-        changed.filter((item) => picture.counts[status][item]),
-        colours[status].line,
-        2.5,
-      );
-    }
+    this._fill(surface, this.view.picture.closedItems(), colours.hub, 0.6);
     return canvas;
+  }
+
+  _canvas() {
+    const { ratio } = this.view.stage;
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.ceil(this.map.width * ratio);
+    canvas.height = Math.ceil(this.map.height * ratio);
+    const surface = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    surface.scale(ratio, ratio);
+    return { canvas, surface };
+  }
+
+  /**
+   * Fills boxes; of those that would fall on the same spot of the map only the first, for there are thousands.
+   * @param {CanvasRenderingContext2D} surface
+   * @param {number[]} items
+   * @param {string} colour
+   * @param {number} least width and height of a box
+   */
+  _fill(surface, items, colour, least) {
+    const { width, height, scale } = this.map;
+    const { layout } = this.view.picture;
+    const spots = 2 * this.view.stage.ratio; // per px
+    const across = Math.ceil(width * spots) + 1;
+    const taken = new Uint8Array(across * (Math.ceil(height * spots) + 1));
+    surface.fillStyle = colour;
+    for (const item of items) {
+      const [w, h] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
+      const [x, y] = [Math.min(width - w, layout.x[item] * scale.x), Math.min(height - h, layout.y[item] * scale.y)];
+      const spot = Math.max(0, Math.floor(y * spots)) * across + Math.max(0, Math.floor(x * spots));
+      if (taken[spot] && w <= 2 * least && h <= 2 * least) continue;
+      taken[spot] = 1;
+      surface.fillRect(x, y, w, h);
+    }
   }
 
   /**

@@ -64,6 +64,7 @@ def _opened(page: Page, link: str) -> Page:
     page.route("**/assets/dashboard.js*", answer)
     page.goto(link)
     page.get_by_text("mounted").wait_for()
+    page.evaluate("channel.connected")
     return page
 
 
@@ -104,6 +105,32 @@ def test_the_page_gets_its_root_and_values(listener: Page, server: RunningServer
     assert listener.evaluate("channel.jobs") == []
     assert listener.get_by_text("Opening the dashboard").count() == 0
     assert "token" not in urlsplit(listener.url).query
+
+
+def test_the_page_is_complete_before_its_session_and_what_it_asks_meanwhile_is_answered_then(
+    page: Page, server: RunningServer
+) -> None:
+    held: list[Route] = []
+    page.route("**/session", lambda route: held.append(route))
+    page.goto(server.link)
+    examples = page.get_by_role("heading", name="Examples")
+    expect(examples).to_be_visible()
+    page.get_by_role("button", name="Open a file").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    (server.folder / "folder-of-this-test").mkdir()
+    page.wait_for_function("performance.getEntriesByType('resource').some((one) => one.name.includes('panel.min.js'))")
+    (request,) = held
+    request.continue_()
+    expect(dialog.get_by_text("folder-of-this-test")).to_be_visible()
+
+
+def test_a_page_without_a_session_says_so(page: Page, server: RunningServer, problems: list[str]) -> None:
+    page.route("**/session", lambda route: route.fulfill(status=500, json={"error": "no session for this test"}))
+    page.goto(server.link)
+    expect(page.get_by_role("alert")).to_contain_text("The connection to freezer-ui is lost")
+    assert any("no session for this test" in problem for problem in problems)
+    problems.clear()
 
 
 def test_nothing_is_asked_of_another_machine(page: Page, server: RunningServer) -> None:

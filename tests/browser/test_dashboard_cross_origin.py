@@ -103,7 +103,7 @@ def test_a_page_of_another_origin_gets_nothing(
 
     paths = [pattern.removesuffix("$").replace("/?", "/") for pattern in server.server.patterns]
     paths = [path.partition("(")[0] for path in paths]
-    paths += ["/static/js/bokeh.min.js", "/assets/dashboard.js", "/assets/dashboard.css", "/upload?name=x.pt&page=x"]
+    paths += ["/assets/bokeh.min.js", "/assets/dashboard.js", "/assets/dashboard.css", "/upload?name=x.pt&page=x"]
     paths += [f"/trace/{what}?path={trace}" for what in ("data", "file", "report")]
     attacker = context.new_page()
     attacker.goto(f"http://{name}:{evil}/")

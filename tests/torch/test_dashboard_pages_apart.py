@@ -119,8 +119,8 @@ def test_only_an_open_page_uploads_and_the_total_holds(server: LiveServer) -> No
 
 
 async def _opened(server: LiveServer, cookie: str) -> tuple[WebSocketClientConnection, str]:
-    page = await asyncio.to_thread(server.ask, "/", Cookie=cookie)
-    session = json.loads(page.body.decode().partition('id="session">')[2].partition("</script>")[0])
+    started = await asyncio.to_thread(server.ask, "/session", Cookie=cookie)
+    session = json.loads(started.body)
     request = HTTPRequest(f"ws://{server.host}/ws", headers={"Cookie": cookie, "Origin": f"http://{server.host}"})
     connection = await websocket_connect(request, subprotocols=["bokeh", session["token"]])
     for _ in range(3):

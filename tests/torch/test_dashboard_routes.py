@@ -190,8 +190,8 @@ def _wrong(reply: Reply | None, allowed: set[int]) -> str | None:
 
 
 def test_every_route_is_known_by_the_server(paths: list[str]) -> None:
-    assert {"/", "/ws", "/upload", "/trace/data", "/static/{}", "/assets/{}"} <= set(paths)
-    assert not {"/metadata", "/autoload.js"} & set(paths)
+    assert {"/", "/session", "/ws", "/upload", "/trace/data", "/assets/{}"} <= set(paths)
+    assert not {"/metadata", "/autoload.js", "/static/{}"} & set(paths)
 
 
 @pytest.mark.parametrize("who", ["nobody", "a stranger", "the page"])

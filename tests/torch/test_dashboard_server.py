@@ -30,8 +30,9 @@ ROUTES = [
     ("GET", "/"),
     ("GET", "/ws"),
     ("GET", "/favicon.ico"),
-    ("GET", "/static/js/bokeh.min.js"),
-    ("GET", "/static/extensions/panel/panel.min.js"),
+    ("GET", "/session"),
+    ("GET", "/assets/bokeh.min.js"),
+    ("GET", "/assets/panel.min.js"),
     ("GET", "/assets/dashboard.js"),
     ("GET", "/trace/data?path=small.fztrace"),
     ("GET", "/trace/file?path=small.fztrace"),
@@ -94,7 +95,9 @@ def test_no_route_answers_strangers(server: RunningServer, method: str, path: st
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_every_route_answers_the_server_s_own_page(server: RunningServer, method: str, path: str) -> None:
     answer = server.ask(path, _headers(server, method, path), method, b"x" if method == "PUT" else None)
-    assert answer.status == {"/ws": 400, "/no/such/page": 404, "/upload?name=x.fztrace": 409}.get(path, 200)
+    assert answer.status == {"/ws": 400, "/no/such/page": 404, "/favicon.ico": 404, "/upload?name=x.fztrace": 409}.get(
+        path, 200
+    )
 
 
 @pytest.mark.parametrize("path", ["/ws", "/ws?trace=small.fztrace"])

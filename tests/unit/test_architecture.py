@@ -453,6 +453,7 @@ def test_imports_are_found(source, names):
         "import viewer",
         "import freeze_engine.models.examples as examples; list(examples.EXAMPLES)",
         "from freeze_engine.requests.inputs import parse_input; parse_input('1x3x224x224')",
+        "import viewer.dashboard.server",
         "import viewer.cli\ntry: viewer.cli.main(['--help'])\nexcept SystemExit: pass",
     ],
 )

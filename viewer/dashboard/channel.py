@@ -14,7 +14,8 @@ from typing import Any, Final
 from bokeh.util.token import check_token_signature, get_token_payload
 from panel.io.server import WSHandler
 
-POLICY_VIOLATION: Final = 1008
+from viewer.dashboard.application import POLICY_VIOLATION
+
 MAX_MESSAGE_BYTES: Final = 1 << 20
 
 _EVENTS: Final = ("data_event", "document_ready")

@@ -44,10 +44,11 @@ def quieten() -> None:
 
 
 def hide_tokens(tokens: Sequence[str]) -> None:
-    """Removes the tokens from all log output, that of libraries with handlers of their own included."""
+    """Removes the tokens from all log output, that of loaded libraries with handlers of their own included."""
     root = logging.getLogger()
     if not root.handlers:
         root.addHandler(logging.StreamHandler(sys.stderr))
     loggers = [root, *(each for each in logging.root.manager.loggerDict.values() if isinstance(each, logging.Logger))]
     for handler in {handler for logger in loggers for handler in logger.handlers}:
-        handler.setFormatter(DiscreetFormatter(handler.formatter or logging.Formatter(), tokens))
+        if not isinstance(handler.formatter, DiscreetFormatter):
+            handler.setFormatter(DiscreetFormatter(handler.formatter or logging.Formatter(), tokens))

@@ -14,7 +14,6 @@ from viewer.dashboard.folder_listing import page_path
 from viewer.dashboard.handlers_base import JsonHandler
 from viewer.dashboard.payloads import Payload
 from viewer.dashboard.server_state import State
-from viewer.sweep_page import sweep_data
 
 _CHUNK_BYTES: Final = 1 << 20
 
@@ -85,6 +84,8 @@ class SweepDataHandler(TraceHandler):
 
 
 def _sweep_text(folder: Path, before: Path | None) -> str:
+    from viewer.sweep_page import sweep_data  # it imports Bokeh, which takes a while
+
     data = sweep_data(sweep.read_sweep(folder), None if before is None else sweep.read_sweep(before))
     return json.dumps(data, ensure_ascii=False, allow_nan=False)
 

@@ -1,4 +1,4 @@
-"""Base of all HTTP handlers: security headers, errors as JSON, and the guard in front of every route."""
+"""Base of all HTTP handlers: security headers, the entry by a token, refusals, and errors as JSON."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
-from bokeh.server.tornado import BokehTornado
-from bokeh.server.views.metadata_handler import MetadataHandler
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from panel.io.server import AutoloadJsHandler, WSHandler
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, url_concat
 from tornado.web import HTTPError, OutputTransform, RequestHandler, stream_request_body
 
 from viewer.assets import read_asset
 from viewer.dashboard.auth import Guard, Refusal
-from viewer.dashboard.channel import MAX_MESSAGE_BYTES, POLICY_VIOLATION, ChannelHandler
 from viewer.dashboard.entrances import Admission
-from viewer.dashboard.front import fault
 
 _POLICY: Final = (
     "default-src 'none'; "
@@ -40,7 +35,8 @@ _HEADERS: Final = {
 }
 
 
-_TOKENS: Final = frozenset(("token", "launch"))
+TOKENS: Final = frozenset(("token", "launch"))
+"""Arguments of an address that hold a token."""
 
 
 def page(name: str, **values: Any) -> str:
@@ -61,59 +57,6 @@ class SecurityHeaders(OutputTransform):
         headers.setdefault("Cache-Control", "no-store")
         headers.pop("Server", None)
         return status_code, headers, chunk
-
-
-class GuardedTornado(BokehTornado):  # type: ignore[misc]  # bokeh is not typed here
-    """Bokeh's web application behind a guard.
-
-    Args:
-        guard: admits or refuses a request before the handler of any route is created, so before a body is read.
-        remark: prints a message to the user's terminal.
-        applications, options: see `BokehTornado`.
-    """
-
-    def __init__(self, guard: Guard, remark: Callable[[str], object], applications: Any, **options: Any) -> None:
-        super().__init__(applications, websocket_max_message_size_bytes=MAX_MESSAGE_BYTES, **options)
-        self._guard = guard
-        self._remark = remark
-        self.channels: set[Any] = set()
-        rules = self.wildcard_router.rules
-        # Drop the routes that the page does not use: Bokeh's script for pages of other sites, and its list of models.
-        rules[:] = [rule for rule in rules if not issubclass(rule.target, (AutoloadJsHandler, MetadataHandler))]
-        for rule in rules:
-            if issubclass(rule.target, WSHandler):
-                rule.target = ChannelHandler
-        self.add_transform(SecurityHeaders)
-
-    def find_handler(self, request: HTTPServerRequest, **options: Any) -> Any:
-        """Returns the handler of a request: the route's, or one that refuses."""
-        refusal = self._guard.refusal(request)
-        wants_in = request.method == "GET" and request.path == "/" and not _TOKENS.isdisjoint(request.query_arguments)
-        if wants_in and (refusal is None or refusal.needs_token) and fault(request) is None:
-            return self.get_handler_delegate(request, EntryHandler, {"guard": self._guard, "on_reuse": self._shut_out})
-        if refusal is not None:
-            return self._refused(request, refusal, HTTPStatus.FORBIDDEN)
-        if text := fault(request):
-            return self._refused(request, Refusal(text), HTTPStatus.BAD_REQUEST)
-        return super().find_handler(request, **options)
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """The regular expressions of all routes."""
-        return tuple(rule.matcher.regex.pattern for rule in self.wildcard_router.rules)
-
-    def _refused(self, request: HTTPServerRequest, refusal: Refusal, status: HTTPStatus) -> Any:
-        return self.get_handler_delegate(request, RefusingHandler, {"refusal": refusal, "status": status})
-
-    def _shut_out(self) -> None:
-        """Closes the websockets of browsers whose cookie was withdrawn, and warns the user at the terminal."""
-        self._remark(
-            "the one-time link that started the browser was used a second time, so the browser that used it first is "
-            "shut out; open the printed link, and look for who can read this machine's list of programs"
-        )
-        for channel in tuple(self.channels):
-            if not self._guard.admits(channel.request):
-                channel.close(POLICY_VIOLATION, "This browser is shut out.")
 
 
 class _AnyMethod:
@@ -222,6 +165,6 @@ def _other_arguments(request: HTTPServerRequest) -> list[tuple[str, str]]:
     return [
         (name, value.decode("utf-8", "replace"))
         for name, values in request.query_arguments.items()
-        if name not in _TOKENS
+        if name not in TOKENS
         for value in values
     ]

@@ -1,64 +1,68 @@
-"""The dashboard's only page, and the scripts and styles that it loads, all from this server.
+"""The dashboard's only page, and the scripts and styles that it loads, all from this server and without Panel.
 
-Of Bokeh and Panel it loads Panel's main script and the three of Bokeh that it needs.
+The page starts with the values that its session would send, and connects to the session later. Of Bokeh and Panel it
+loads Panel's main script and the three of Bokeh that this one needs; the server finds these files without importing
+either package.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import cache
 from http import HTTPStatus
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
-from bokeh import __version__ as bokeh_version
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
-from panel import __version__ as panel_version
-
 from viewer.assets import read_asset
-from viewer.dashboard.handlers_base import JsonHandler
+from viewer.dashboard.handlers_base import JsonHandler, page
+from viewer.dashboard.server_info import installed_version
 
+_SCRIPT: Final = "text/javascript; charset=utf-8"
 _ASSETS: Final = {
-    "dashboard.js": ("text/javascript; charset=utf-8", ("bundles/dashboard.js",)),
-    "start.js": ("text/javascript; charset=utf-8", ("bundles/dashboard_start.js",)),
+    "dashboard.js": (_SCRIPT, ("bundles/dashboard.js",)),
+    "start.js": (_SCRIPT, ("bundles/dashboard_start.js",)),
     "dashboard.css": ("text/css; charset=utf-8", ("viewer/viewer.css", "dashboard/dashboard.css", "sweep/sweep.css")),
 }
-_LIBRARIES: Final = (
-    ("static/js/bokeh.min.js", bokeh_version),
-    ("static/js/bokeh-widgets.min.js", bokeh_version),  # Panel's script needs both
-    ("static/js/bokeh-tables.min.js", bokeh_version),
-    ("static/extensions/panel/panel.min.js", panel_version),
-)
+_LIBRARIES: Final = {
+    "bokeh.min.js": ("bokeh", "server/static/js/bokeh.min.js"),
+    "bokeh-widgets.min.js": ("bokeh", "server/static/js/bokeh-widgets.min.js"),
+    "bokeh-tables.min.js": ("bokeh", "server/static/js/bokeh-tables.min.js"),
+    "panel.min.js": ("panel", "dist/panel.min.js"),
+}
+"""Package and path of each script, in the order in which the page runs them."""
 
 
-def page_template() -> Template:
-    """Returns the template that Panel renders: of Panel's variables it uses the session's token and the root."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(read_asset))
-    return environment.get_template("dashboard/page.html")
+class PageHandler(JsonHandler):
+    """``/``: the page, whatever it shows."""
 
+    def initialize(self, values: Callable[[], dict[str, Any]]) -> None:
+        """Takes the function that returns the page's initial values."""
+        self._values = values
 
-def page_variables() -> dict[str, Any]:
-    """Returns the template's other variables: addresses that change with their content."""
-    return {
-        "scripts": [
-            *(f"{path}?v={version}" for path, version in _LIBRARIES),
-            _address("dashboard.js"),
-            _address("start.js"),
-        ],
-        "style": _address("dashboard.css"),
-    }
+    def get(self) -> None:
+        """Writes the page."""
+        start = {"values": self._values(), "libraries": [_library_address(name) for name in _LIBRARIES]}
+        scripts = [_address("dashboard.js"), _address("start.js")]
+        self.finish(page("page.html", scripts=scripts, style=_address("dashboard.css"), start=start))
 
 
 class AssetHandler(JsonHandler):
-    """Serves the project's own scripts and styles, each kind as one file."""
+    """Serves the page's scripts and styles."""
 
     def get(self, name: str) -> None:
         """Writes one of them; the browser may cache it for good, for its address changes with its content."""
-        if name not in _ASSETS:
+        if name in _ASSETS:
+            content_type, content = _ASSETS[name][0], _content(name)
+        elif name in _LIBRARIES:
+            content_type, content = _SCRIPT, _library(name)
+        else:
             self.refuse(HTTPStatus.NOT_FOUND, f"There is no {name} here.")
             return
-        self.set_header("Content-Type", _ASSETS[name][0])
+        self.set_header("Content-Type", content_type)
         self.set_header("Cache-Control", "private, max-age=31536000, immutable")
-        self.finish(_content(name))
+        self.finish(content)
 
 
 @cache
@@ -66,5 +70,23 @@ def _content(name: str) -> bytes:
     return "\n".join(read_asset(part) for part in _ASSETS[name][1]).encode()
 
 
+def _library(name: str) -> bytes:
+    package, path = _LIBRARIES[name]
+    return (_folder(package) / path).read_bytes()
+
+
+@cache
+def _folder(package: str) -> Path:
+    """Returns a package's folder without importing it."""
+    spec = find_spec(package)
+    assert spec is not None, package  # a dependency of this one
+    assert spec.origin is not None, package
+    return Path(spec.origin).parent
+
+
 def _address(name: str) -> str:
     return f"assets/{name}?v={hashlib.sha256(_content(name)).hexdigest()[:16]}"
+
+
+def _library_address(name: str) -> str:
+    return f"assets/{name}?v={installed_version(_LIBRARIES[name][0])}"

@@ -1,26 +1,25 @@
-"""Builds the server, runs it, and ends it cleanly."""
+"""Builds the server, runs it, and ends it cleanly.
+
+The server answers at once; Panel, which only the sessions need (`sessions`), loads in a thread meanwhile.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import logging
-import secrets
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
-
-import panel as pn
-from bokeh.server.server import BaseServer
-from panel.io.application import build_applications
-from tornado.ioloop import IOLoop
+from typing import TYPE_CHECKING, Any, Final
 
 from freeze_engine import process
+from viewer.dashboard.application import GuardedApplication
 from viewer.dashboard.auth import Guard
-from viewer.dashboard.component import Dashboard
 from viewer.dashboard.connections import Patience, PatientServer, raise_descriptor_limit
 from viewer.dashboard.discretion import hide_tokens, quieten
 from viewer.dashboard.end_signals import EndSignals, is_fault
@@ -32,18 +31,19 @@ from viewer.dashboard.handlers import (
     TraceFileHandler,
     TraceReportHandler,
 )
-from viewer.dashboard.handlers_base import GuardedTornado
 from viewer.dashboard.library import Library, drop_abandoned, recordings_folder
 from viewer.dashboard.listening_socket import port_of
-from viewer.dashboard.messages import Messages
-from viewer.dashboard.pages import AssetHandler, page_template, page_variables
+from viewer.dashboard.pages import AssetHandler, PageHandler
 from viewer.dashboard.server_info import Site
 from viewer.dashboard.server_state import State
-from viewer.dashboard.upload_store import PageUploads, UploadLimits, UploadStore
+from viewer.dashboard.upload_store import UploadLimits, UploadStore
 from viewer.dashboard.uploads import UploadHandler
 
-UNUSED_MS: Final = 30_000
-"""How long a session lasts without a websocket; a busy machine takes more than Bokeh's 15 s from page to websocket."""
+if TYPE_CHECKING:
+    from viewer.dashboard.sessions import SessionApplication
+
+_TURN_S: Final = 0.0005
+"""Longest turn of one thread, in s, while Panel is being loaded in another; Python's 5 ms delay each answer tenfold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,11 @@ class ServerOptions:
     remark: Callable[[str], object] = print
     patience: Patience = field(default_factory=Patience)
 
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """All tokens."""
+        return tuple(filter(None, (self.token, self.launch)))
+
 
 def run(
     options: ServerOptions, listening: socket.socket, signals: EndSignals, prepare: Callable[[State], object]
@@ -83,10 +88,8 @@ def run(
     quieten()
     for name in ("tornado.application", "asyncio"):
         logging.getLogger(name).addFilter(is_fault)
-    hide_tokens(tuple(filter(None, (options.token, options.launch))))
+    hide_tokens(options.tokens)
     raise_descriptor_limit()
-    # Panel's many objects stay; as the collector no longer traverses them, a large trace loads a quarter faster.
-    gc.freeze()
     asyncio.run(_serve(options, listening, signals, prepare))
 
 
@@ -100,9 +103,28 @@ async def _serve(
     with process.temporary_folder("freezer-ui-") as uploads:
         server = DashboardServer(options, listening, uploads)
         prepare(server.state)
-        server.start()
-        await ended.wait()
-        await server.stop()
+        server.start(lambda: _settle(options))
+        try:
+            # A Panel that cannot be loaded ends the server.
+            await _first(asyncio.create_task(ended.wait()), asyncio.create_task(server.connectable()))
+            await ended.wait()
+        finally:
+            await server.stop()
+
+
+def _settle(options: ServerOptions) -> None:
+    hide_tokens(options.tokens)  # also from the output of the handlers that Panel and Bokeh have added
+    # Panel's many objects stay; as the collector no longer traverses them, a large trace loads a quarter faster.
+    gc.freeze()
+
+
+async def _first(*tasks: asyncio.Task[Any]) -> None:
+    """Waits for the first of some tasks and raises its error; cancels the others."""
+    done, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    for task in done:
+        task.result()
 
 
 class DashboardServer:
@@ -121,40 +143,48 @@ class DashboardServer:
         self.uploads = UploadStore(uploads, options.uploads, self.state.jobs.unfinished, self._forget)
         self.state.on_job_end = self.uploads.sweep
         guard = Guard(Entrances(options.token, options.launch), options.host, port_of(listening))
-        self._tornado = GuardedTornado(
-            guard,
-            options.remark,
-            build_applications(self._page, title="Freezer", location=False),
-            extra_patterns=self._routes(),
-            use_index=False,
-            extra_websocket_origins=["*"],  # the guard has checked the Origin already
-            secret_key=secrets.token_bytes(32),
-            sign_sessions=True,
-            unused_session_lifetime_milliseconds=UNUSED_MS,
-            check_unused_sessions_milliseconds=UNUSED_MS // 8,
-            # Else the page would hold, in its session's token, the cookie that scripts must not see.
-            include_headers=[],
-            include_cookies=[],
-        )
-        self._http = PatientServer(self._tornado, options.patience, options.remark)
-        self._http.add_socket(listening)
-        self._server = BaseServer(IOLoop.current(), self._tornado, self._http)
+        self._application = GuardedApplication(guard, options.remark, self._routes())
+        self._http = PatientServer(self._application, options.patience, options.remark)
+        self._listening = listening
+        self._sessions: SessionApplication | None = None
+        self._loading: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Starts to answer requests."""
-        self._server.start()
+    def start(self, loaded: Callable[[], object] = lambda: None) -> None:
+        """Starts to answer requests, and to load Panel.
+
+        Args:
+            loaded: called when Panel is loaded, before the first session.
+        """
+        self._http.add_socket(self._listening)
+        self._loading = asyncio.create_task(self._load(loaded))
         self.state.warm()
+
+    async def connectable(self) -> None:
+        """Waits until pages can have a session; raises the error of a Panel that cannot be loaded."""
+        assert self._loading is not None
+        await asyncio.shield(self._loading)
 
     async def stop(self) -> None:
         """Ends recordings and connections."""
         await self.state.close()
-        self._server.stop()
+        if self._loading is not None:
+            await asyncio.wait([self._loading])  # an import cannot be interrupted
+        if self._sessions is not None:
+            self._sessions.stop()
+        self._http.stop()
 
     @property
     def patterns(self) -> tuple[str, ...]:
         """The regular expressions of all routes."""
-        patterns: tuple[str, ...] = self._tornado.patterns
-        return patterns
+        return self._application.patterns
+
+    async def _load(self, loaded: Callable[[], object]) -> None:
+        with _hurry():
+            module = await asyncio.to_thread(importlib.import_module, "viewer.dashboard.sessions")
+        loaded()
+        self._sessions = sessions = module.SessionApplication(self.state, self.uploads, self._application.channels)
+        sessions.start()
+        self._application.connect(sessions)
 
     async def hang_up(self) -> None:
         """Closes all open connections, for a process that continues without the server."""
@@ -168,7 +198,8 @@ class DashboardServer:
     def _routes(self) -> list[Any]:
         state = {"state": self.state}
         return [
-            (r"/assets/([\w.]+)", AssetHandler),
+            (r"/", PageHandler, {"values": self.state.view}),
+            (r"/assets/([\w.-]+)", AssetHandler),
             (r"/trace/data", TraceDataHandler, state),
             (r"/trace/file", TraceFileHandler, state),
             (r"/trace/report", TraceReportHandler, state),
@@ -177,23 +208,18 @@ class DashboardServer:
             (r"/upload", UploadHandler, {"store": self.uploads}),
         ]
 
-    def _page(self) -> Dashboard:
-        """Creates one session's page; Panel calls it for every tab."""
-        document = pn.state.curdoc
-        id_ = secrets.token_urlsafe(16)
-        document.template = page_template()
-        document.template_variables.update(page_variables() | {"page": id_})
-        document.config.reconnect_session = False  # the page's address holds a lost session's state
-        document.config.notify_connection_status = False
-        dashboard = Dashboard(Messages(self.state, PageUploads(self.uploads, id_)).answer, **self.state.view())
-        self.state.join(dashboard)
-        self.uploads.join(id_)
-        document.on_session_destroyed(lambda context: self._left(dashboard, id_))
-        return dashboard
 
-    def _left(self, dashboard: Dashboard, id_: str) -> None:
-        self.state.leave(dashboard)
-        self.uploads.leave(id_)
+@contextmanager
+def _hurry() -> Iterator[None]:
+    """Loads modules a sixth faster (without the collector, which finds nothing then), and lets the server answer."""
+    before_s = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN_S)
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        sys.setswitchinterval(before_s)
 
 
 def _schedule(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

@@ -47,6 +47,9 @@ export class Model {
       ),
     );
     this.graphs = data.snapshots.map(([values, body, outputs]) => this._frame("%", values, body, outputs));
+    this.rowInputs = flatten(this.rows.map((row) => row[2] || [])); // row -> the values that it reads
+    this.rowOutputs = flatten(this.rows.map((row) => evenPlaces(row[3] || []))); // row -> the values that it makes
+    this.keys = Int32Array.from(this.keyOfRow);
     /** @type {GraphNode[]} */
     this.nodes = [];
     /** @type {Snapshot[]} */
@@ -306,6 +309,23 @@ function shallow(row) {
 }
 
 /**
+ * Lists one behind the other: list n is `values` from `start[n]` to `start[n + 1]`.
+ * @param {number[][]} lists
+ */
+function flatten(lists) {
+  const start = new Int32Array(lists.length + 1);
+  for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
+  const values = new Int32Array(start[lists.length]);
+  lists.forEach((list, at) => values.set(list, start[at]));
+  return { start, values };
+}
+
+/** @param {number[]} list */
+function evenPlaces(list) {
+  return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
+}
+
+/**
  * @param {Model} model
  * @param {RawRow} row
  * @returns {GraphNode}
@@ -368,7 +388,7 @@ export class Snapshot {
     this.order = []; // keys, each node before the ones nested in it
     this.rowOf = table(model.ids.length); // key -> row
     this.holder = table(model.ids.length); // key -> key of the node whose block it stands in
-    this.block = table(model.ids.length); // key -> number of that block
+    this.block = new Int32Array(model.ids.length); // key -> number of that block
     this.producer = table(model.strings.length); // value (string index) -> key
     this._addFrame(model, graph, NONE, 0);
   }
@@ -383,9 +403,10 @@ export class Snapshot {
     for (const row of frame.inputs) this._add(model, row, holder, block);
     for (const row of model.bodies[frame.body]) {
       const key = this._add(model, row, holder, block);
-      model.blocks[row].forEach((/** @type {number} */ inner, /** @type {number} */ number) =>
-        this._addFrame(model, inner, key, number),
-      );
+      const { blocks } = model;
+      for (let number = 0; number < blocks[row].length; number++) {
+        this._addFrame(model, blocks[row][number], key, number);
+      }
     }
     if (frame.output !== NONE) this._add(model, frame.output, holder, block);
   }
@@ -396,14 +417,13 @@ export class Snapshot {
    * @param {number} holder
    * @param {number} block
    */
-  _add(model, row, holder, block) {
-    const key = model.keyOfRow[row];
+  _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
+    const key = keys[row];
     this.order.push(key);
     this.rowOf[key] = row;
     this.holder[key] = holder;
     this.block[key] = block;
-    const outputs = model.rows[row][3] || [];
-    for (let at = 0; at < outputs.length; at += 2) this.producer[outputs[at]] = key;
+    for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
     return key;
   }
 }

@@ -134,10 +134,28 @@ class Signer {
     this.union = union;
     this.constants = constants;
     this.snapshots = union.snapshots.map((index) => union.model.snapshot(index));
+    /** @type {number[]} */
+    this.own = []; // key -> number of what it is, without its wires
+    /** @type {number[]} */
+    this.versions = []; // row -> number of its text
+    /** @type {Map<string, number>} */
+    this.numbers = new Map(); // text -> its number
     /** @type {string[]} */
-    this.own = []; // key -> what it is, without its wires
+    this.held = []; // key of a constant -> what it holds
+    /** @type {Map<number, string>} */
+    this.kinds = new Map(); // string index of a type -> its kind
     /** @type {Map<Group, string>} */
     this.signed = new Map();
+  }
+
+  /**
+   * The number that stands for a text: signatures are made of numbers, and stay short.
+   * @param {string} text
+   */
+  number(text) {
+    let number = this.numbers.get(text);
+    if (number === undefined) this.numbers.set(text, (number = this.numbers.size));
+    return number;
   }
 
   /**
@@ -183,7 +201,7 @@ class Signer {
   write(group, parts, wire) {
     for (const child of group.children) {
       const key = child.children ? child.node : child.leaf;
-      if (key !== NONE) parts.push(`${this.node(key)} (${[...new Set(this.union.inputsOf[key].map(wire))].join(" ")})`);
+      if (key !== NONE) parts.push(`${this.node(key)} (${distinct(this.union.inputsOf[key].map(wire)).join(" ")})`);
       if (!child.children) continue;
       parts.push(`{ ${child.segment ?? child.label}`);
       this.write(child, parts, wire);
@@ -192,28 +210,61 @@ class Signer {
   }
 
   /**
-   * Versions of a node, and in which of the graphs each stands.
+   * The versions of a node, and in which of the graphs each stands, as one number.
    * @param {number} key
    */
   node(key) {
-    if (this.own[key] === undefined) {
-      // By what they say: the first of a run reads the same value in each pass, where those behind it read another's.
-      const texts = new Map(this.union.rowsOf[key].map((row) => [row, this.version(row)]));
-      const known = [...new Set(texts.values())];
-      const presence = this.snapshots.map((snapshot) => known.indexOf(texts.get(snapshot.rowOf[key]) ?? ""));
-      this.own[key] = `${presence}: ${known.join(" | ")}`;
+    let number = this.own[key];
+    if (number === undefined) this.own[key] = number = this.number(this.presence(key));
+    return number;
+  }
+
+  /** @param {number} key */
+  presence(key) {
+    // By what they say: the first of a run reads the same value in each pass, where those behind it read another's.
+    const rows = this.union.rowsOf[key];
+    const known = rows.length === 1 ? [this.version(rows[0])] : [...new Set(rows.map((row) => this.version(row)))];
+    let text = `${known}:`;
+    let last = -2;
+    for (let at = 0; at < this.snapshots.length; at++) {
+      const row = this.snapshots[at].rowOf[key];
+      const which = row === NONE ? NONE : known.length === 1 ? 0 : known.indexOf(this.version(row));
+      if (which !== last) text += ` ${at}=${which}`;
+      last = which;
     }
-    return this.own[key];
+    return text;
   }
 
   /** @param {number} row */
   version(row) {
-    const node = this.union.model.node(row);
-    const types = node.outputs.map(({ type }) => kindOf(type));
-    const texts = node.attributes.filter(({ text }) => !/\d/.test(text) || !isName(node)).map(({ text }) => text);
-    const { constant } = node;
-    const content = constant ? `${constant.dtype}[${constant.shape}]` : texts.join(",");
-    return `${node.op} ${node.inputs.length} ${types.join(",")} ${content}`;
+    let number = this.versions[row];
+    if (number === undefined) this.versions[row] = number = this.number(this.says(row));
+    return number;
+  }
+
+  /**
+   * What a row's node is, of its raw row: decoding all nodes takes longer than everything else here.
+   * @param {number} row
+   */
+  says(row) {
+    const { rows, strings } = this.union.model;
+    const [, op, inputs = 0, outputs = 0, , attributes = 0, , kept = null] = rows[row];
+    let text = `${strings[op || 0]} ${inputs ? inputs.length : 0}`;
+    for (let at = 1; at < (outputs ? outputs.length : 0); at += 2) text += ` ${this.kind(outputs[at])}`;
+    if (kept) return `${text} ${strings[kept[1] || 0]}[${kept[0]}]`;
+    const named = isName(strings[op || 0]);
+    for (let at = 1; at < (attributes ? attributes.length : 0); at += 2) {
+      const one = strings[attributes[at] || 0];
+      if (!named || !/\d/.test(one)) text += `,${one}`;
+    }
+    return text;
+  }
+
+  /** @param {number} type place of its text */
+  kind(type) {
+    let kind = this.kinds.get(type);
+    if (kind === undefined) this.kinds.set(type, (kind = kindOf(this.union.model.strings[type || 0])));
+    return kind;
   }
 
   /**
@@ -222,12 +273,26 @@ class Signer {
    * @returns {string}
    */
   constant(key) {
-    if (this.union.model.isPseudo(key)) return "self";
-    const inputs = this.union.inputsOf[key];
-    const name = words.attributeName(this.union.model.node(this.union.row(key)));
+    let text = this.held[key];
+    if (text === undefined) this.held[key] = text = `c${this.number(this.content(key))}`;
+    return text;
+  }
+
+  /** @param {number} key */
+  content(key) {
+    const { model, inputsOf } = this.union;
+    if (model.isPseudo(key)) return "self";
+    const inputs = inputsOf[key];
+    const row = this.union.row(key);
+    const name = model.op(row) === "prim::GetAttr" ? words.attributeName(model.node(row)) : "";
     const path = name && INDEXED.test(name) && !inputs.length ? "" : inputs.map((one) => this.constant(one)).join(" ");
     return `${this.node(key)}[${path}]`;
   }
+}
+
+/** @param {string[]} texts */
+function distinct(texts) {
+  return texts.length < 2 ? texts : [...new Set(texts)];
 }
 
 /**
@@ -239,11 +304,11 @@ function kindOf(type) {
 }
 
 /**
- * Whether a node's texts are names of attributes, which may have an index.
- * @param {GraphNode} node
+ * Whether the texts of nodes of an operator are names of attributes, which may have an index.
+ * @param {string} op
  */
-function isName(node) {
-  return node.op === "prim::GetAttr" || node.op === "get_attr" || node.op === "prim::CallMethod";
+function isName(op) {
+  return op === "prim::GetAttr" || op === "get_attr" || op === "prim::CallMethod";
 }
 
 /**

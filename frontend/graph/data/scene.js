@@ -30,6 +30,8 @@ export class Scene {
     this._placeConstants();
     this._connect();
     this.input = this._layoutInput(measure);
+    this.fanOut = new Int32Array(this.items.length);
+    for (let edge = 0; edge < this.edges.length; edge++) this.fanOut[this.edges[edge][0]]++;
   }
 
   /**
@@ -166,6 +168,7 @@ export class Scene {
    */
   edgeSides(before, after) {
     const sides = new Uint8Array(this.edges.length);
+    const { start, values } = this.model.rowInputs;
     for (const [index, bit] of /** @type {[number | null, number][]} */ ([
       [before, SIDES.BEFORE],
       [after, SIDES.AFTER],
@@ -175,9 +178,10 @@ export class Scene {
       for (const key of snapshot.order) {
         const to = this.itemOfKey[key];
         if (to === undefined) continue;
-        for (const value of this.model.inputs(snapshot.rowOf[key])) {
-          const producer = snapshot.producer[value];
-          const from = producer === undefined ? undefined : this.itemOfKey[producer];
+        const row = snapshot.rowOf[key];
+        for (let at = start[row]; at < start[row + 1]; at++) {
+          const producer = snapshot.producer[values[at]];
+          const from = producer === NONE ? undefined : this.itemOfKey[producer];
           if (from === undefined || from === to) continue;
           const edge = this.edgeIndex.get(this._edgeName(from, to));
           if (edge !== undefined) sides[edge] |= bit;

@@ -88,6 +88,7 @@ export class Union {
   _findEdges() {
     const { model } = this;
     for (const key of this.order) [this.inputsOf[key], this.readers[key]] = [[], []];
+    const { start, values } = model.rowInputs;
     /** @type {Snapshot | null} */
     let last = null;
     for (const index of this.snapshots) {
@@ -96,7 +97,8 @@ export class Union {
         const row = snapshot.rowOf[key];
         const same = last !== null && last.rowOf[key] === row;
         // A value's name may pass to another node from pass to pass, so it is looked up in each snapshot.
-        for (const value of model.inputs(row)) {
+        for (let at = start[row]; at < start[row + 1]; at++) {
+          const value = values[at];
           const from = snapshot.producer[value];
           if (from === NONE || from === key || (same && last?.producer[value] === from)) continue;
           this._connect(from, key, value);

@@ -24,8 +24,7 @@ export class Picture {
     this.ops = ops;
     this.counts = counts;
     this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
-    this.fanOut = new Int32Array(scene.items.length);
-    for (const [from] of scene.edges) this.fanOut[from]++;
+    this.fanOut = scene.fanOut;
     /** @type {Map<number, any>[]} */
     this.contents = [new Map(), new Map(), new Map()]; // by side
   }
@@ -35,12 +34,11 @@ export class Picture {
    * @param {Uint8Array} edges
    */
   _segmentSides(edges) {
+    const { last, previous: before } = this.layout;
     const sides = new Uint8Array(this.layout.x1.length);
-    this.layout.last.forEach((segment, edge) => {
-      if (segment >= 0) sides[segment] |= edges[edge];
-    });
+    for (let edge = 0; edge < last.length; edge++) if (last[edge] >= 0) sides[last[edge]] |= edges[edge];
     for (let segment = sides.length - 1; segment >= 0; segment--) {
-      const previous = this.layout.previous[segment];
+      const previous = before[segment];
       if (previous >= 0) sides[previous] |= sides[segment];
     }
     return sides;
