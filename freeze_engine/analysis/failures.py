@@ -44,8 +44,11 @@ def knows_constants(trace: Trace) -> bool:
     """Returns whether the trace contains the sizes of constants.
 
     A process that dies while it freezes TorchScript takes them with it; the steps then hold 0, which is not a
-    measurement. For Inductor the worker records them incrementally.
+    measurement. For Inductor the worker records them incrementally. A log of torch has the sizes of some
+    constants only.
     """
+    if trace.origin in ("torch_trace", "compile_debug"):
+        return False
     failure = trace.failure
     is_lost = failure is not None and failure.stage != "measure" and has_died(failure)
     return trace.uses_inductor or not is_lost

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from freeze_engine.errors import FreezerError
-from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Value
+from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, SourceRef, Value
 
 UNKNOWN_TYPE: Final = "?"
 UNREAD: Final = "unread"
@@ -93,12 +93,12 @@ class GraphBuilder:
         attributes: Sequence[tuple[str, str]] = (),
         source: SourceRef | None = None,
         blocks: Sequence[Block] = (),
+        constant: Constant | None = None,
     ) -> Node:
         """Adds a node; its id is provisional."""
         self._count += 1
-        node = Node(
-            f"#{self._count}", op, tuple(inputs), tuple(outputs), tuple(attributes), tuple(blocks), source=source
-        )
+        parts = tuple(inputs), tuple(outputs), tuple(attributes), tuple(blocks)
+        node = Node(f"#{self._count}", op, *parts, source=source, constant=constant)
         self.nodes.append(node)
         return node
 

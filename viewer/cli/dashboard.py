@@ -51,7 +51,8 @@ class OpenCommand:
 
     Without a COMMAND this opens the dashboard in the browser: its first page (examples, recent traces, a form to
     record a model), a TRACE, two TRACEs side by side, the files of a FOLDER, the table of a SWEEP (two SWEEPs: what
-    changed), or a MODEL, which it starts to record.
+    changed), or a MODEL, which it starts to record. A TorchScript file that was frozen already, a log of TORCH_TRACE
+    (or its folder) and a folder of TORCH_COMPILE_DEBUG are read, without running anything, and the trace is opened.
     MODEL and INPUT are as in freezer-ui record; the traces of the dashboard are kept in the user's data folder. One
     recording runs at a time unless --jobs says otherwise, because recordings that measure at the same time disturb
     each other. The others wait in a queue.
@@ -189,7 +190,7 @@ def _read(target: str) -> Path:
     """Returns the file of a new trace of what exists already."""
     from viewer.dashboard.library import new_recording, recordings_folder
 
-    name = worker.model_name(target)
+    name = Path(target).resolve().stem
     trace = opening.open_existing(target, name=name, call=f"freezer-ui {shlex.quote(target)}")
     output = new_recording(recordings_folder(), name, datetime.now())
     fe.save(trace, output)
@@ -207,7 +208,9 @@ def _kind(target: str) -> str:
     if not target:
         raise CommandError("'' names nothing to open; is a variable empty? For this folder, give .")
     if path.is_dir():
-        return "sweep" if sweep.is_sweep(path) else "folder"
+        if sweep.is_sweep(path):
+            return "sweep"
+        return "folder" if opening.existing_kind(path) is None else "existing"
     if path.is_file():
         kind = models.file_kind(path)
         if opening.existing_kind(path) is not None:

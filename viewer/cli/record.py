@@ -31,7 +31,8 @@ class RecordCommand:
 
     MODEL is a TorchScript file, an exported program (.pt2), package.module:factory, or example:NAME, such as
     example:resnet50 (a wrong NAME gives a list of all). A model is a program: record only what you trust. A TorchScript
-    file that was frozen already is only read: its trace shows what it holds, and nothing of it is run.
+    file that was frozen already, a log of TORCH_TRACE (or its folder) and a folder of TORCH_COMPILE_DEBUG are only
+    read: the trace shows what they hold, and nothing is run.
 
     INPUT is a shape with an optional dtype (1x3x224x224, 1x3x224x224:bfloat16), for integers with the range of the
     random values (2x16:int64:0..30000, 30000 excluded), a plain value (int:3, float:0.5, bool:true), a saved tensor
@@ -89,7 +90,7 @@ class RecordCommand:
 
 def _read(arguments: argparse.Namespace) -> int:
     """Makes a trace of what exists already."""
-    name = worker.model_name(arguments.model)
+    name = Path(arguments.model).resolve().stem
     trace = opening.open_existing(arguments.model, name=name, call=arguments.command_line)
     output = arguments.output or Path(f"{name}.fztrace")
     fe.save(trace, output)

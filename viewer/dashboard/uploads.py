@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 from tornado.web import stream_request_body
 
 import freeze_engine as fe
-from freeze_engine import models
+from freeze_engine import models, opening
 from viewer.dashboard.handlers_base import JsonHandler
 from viewer.dashboard.upload_store import Upload, UploadStore
 
@@ -109,7 +109,7 @@ class UploadHandler(JsonHandler):
         if not self._store.holds(upload):
             self.refuse(HTTPStatus.CONFLICT, _CLOSED.format(upload.path.name))
             return
-        if kind in (None, "legacy"):
+        if kind in (None, "legacy") and await asyncio.to_thread(opening.existing_kind, upload.path) is None:
             found = await asyncio.to_thread(models.other_file, upload.path)
             self._drop()
             text = f"{upload.path.name} is {found.what}. {found.page_remedy}"

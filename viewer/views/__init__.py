@@ -22,7 +22,7 @@ from viewer.views.programs import comparison_rows, program_rows
 from viewer.views.source_lines import source_view
 from viewer.views.steps import StepRows
 from viewer.views.summary import summary_view
-from viewer.views.wording import STAGES
+from viewer.views.wording import READ_STAGES, STAGES
 
 __all__ = ["view_data"]
 
@@ -47,7 +47,7 @@ def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None =
         "backend": trace.backend,
         "torch": trace.environment.torch,
         "methods": list(ordered_methods(trace)),
-        "stages": dict(STAGES[trace.backend]),
+        "stages": {**STAGES[trace.backend], **({} if trace.is_recording else READ_STAGES)},
         "summary": summary_view(summary, trace),
         "glossary": [list(pair) for pair in GLOSSARY.items()],
         "overview": overview(trace, metrics),

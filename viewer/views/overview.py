@@ -80,7 +80,8 @@ def _nodes(trace: fe.Trace, steps: tuple[fe.Step, ...], metrics: tuple[fe.StepMe
 
 def _constants(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any]:
     if not analysis.knows_constants(trace):
-        return _fact("constants", "unknown", "they went with the process", "muted")
+        why = "they went with the process" if trace.is_recording else "they are not in what was read"
+        return _fact("constants", "unknown", why, "muted")
     return _fact(
         "constants", analysis.bytes_text(steps[-1].constant_bytes), "in the final graph" + _method(trace, steps, " of")
     )

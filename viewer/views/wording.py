@@ -75,6 +75,14 @@ STAGES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The stages of each backend in order, with a description."""
 
+READ_STAGES: Final[Mapping[str, str]] = {
+    "dynamo": "the graph that Dynamo traced, as the log has it",
+    "pre_grad": "before AOTAutograd; passes that ran between two graphs of a log are unknown",
+    "aot": "the graph as AOTAutograd made it",
+    "other": "another graph of the log",
+}
+"""Stages of traces that were read from torch's logs, besides those of the backend."""
+
 NOTHING: Final = "no measurable difference"
 """Verdict of a time ratio that claims no difference."""
 

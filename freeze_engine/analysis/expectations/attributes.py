@@ -69,6 +69,8 @@ def _nothing_meant(trace: Trace, pattern: str | None) -> str:
 
 
 def _close(trace: Trace, pattern: str | None) -> str:
+    if not trace.is_recording and not trace.attributes:
+        return "Record the freeze itself: a trace that was read from what it left does not have them."
     if not trace.attributes:
         return "Record the module itself: a function has none."
     close = get_close_matches(pattern or "", [fate.path for fate in trace.attributes], 3)
