@@ -15,8 +15,12 @@ FATES: Final[tuple[str, ...]] = get_args(Fate)
 
 
 def is_counted(fate: AttributeFate) -> bool:
-    """Returns whether an attribute is a parameter or a buffer; headlines and tables count only these."""
-    return fate.kind in ("parameter", "buffer")
+    """Returns whether an attribute is a parameter or a buffer; headlines and tables count only these.
+
+    One that is ``None`` is neither, such as the bias of ``nn.Linear(4, 4, bias=False)``.
+    """
+    is_none = fate.type == "NoneType" or (fate.type.startswith("Optional[") and fate.dtype is None)
+    return fate.kind in ("parameter", "buffer") and not is_none
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import types
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -189,7 +190,7 @@ class _Oracle:
         held = {place.value for place in fate.locations}
         shared = _sharing(self._built(self._program.source)[1], path)
         others = {place.value for each in trace.attributes if each.path in shared for place in each.locations}
-        if wrong := (held - moved) & read:  # constants only returned, or read by a fork, are not compared
+        if wrong := (held - moved) & read:  # constants only returned are not compared
             yield f"{path}: {fate.fate}, is said to be in {sorted(wrong)}, which does not move with it"
         if wrong := moved - held - others:
             yield f"{path}: {fate.fate}, moves {sorted(wrong)}, which is not said"
@@ -248,13 +249,13 @@ def read_constants(frozen: Any, method: str = "forward") -> Constants:
     """Returns the constant tensors that nodes read, by the node's index and operator, and the input's index."""
     graph = frozen._c._get_method(method).graph
     found = {}
-    for place, node in enumerate(each for each in _nodes(graph) if each.kind() != _CONSTANT):
+    for place, (scope, node) in enumerate(each for each in _nodes(graph) if each[1].kind() != _CONSTANT):
         for position, value in enumerate(node.inputs()):
             maker = value.node()
             if maker.kind() != _CONSTANT or not maker.hasAttribute("value"):
                 continue
             for part, tensor in enumerate(_tensors(value.toIValue())):
-                found[place, node.kind(), position * 1000 + part] = (value.debugName(), tensor.clone())
+                found[place, node.kind(), position * 1000 + part] = (scope + value.debugName(), tensor.clone())
     return found
 
 
@@ -269,8 +270,19 @@ def _tensors(value: object) -> list[torch.Tensor]:
     return [tensor for part in parts for tensor in _tensors(part)]
 
 
-def _nodes(graph: Any) -> Iterator[Any]:
-    for node in graph.nodes():
+def _nodes(graph: Any, scope: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields the nodes of a graph, nested ones and forked subgraphs included, each with the prefix of its names."""
+    numbers: Counter[str] = Counter()
+    for node in _in_blocks(graph):
+        yield scope, node
+        if node.hasAttribute("Subgraph"):
+            kind = node.kind().rpartition("::")[2]
+            yield from _nodes(node.g("Subgraph"), f"{scope}{kind}_{numbers[kind]}/")
+            numbers[kind] += 1
+
+
+def _in_blocks(block: Any) -> Iterator[Any]:
+    for node in block.nodes():
         yield node
-        for block in node.blocks():
-            yield from _nodes(block)
+        for inner in node.blocks():
+            yield from _in_blocks(inner)

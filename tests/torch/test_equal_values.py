@@ -78,7 +78,36 @@ class Scales(nn.Module):
         return self.other(torch.relu(self.conv(x) * self.folded) * self.kept + self.added) + self.computed * 3.0
 
 
-MODELS = (Residual, Network, Inverted, Scales)
+class Part(nn.Module):
+    """Runs a loop, which torch unrolls, in a fork."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4)
+        self.register_buffer("shift", torch.zeros(1))
+
+    def twice(self, x: torch.Tensor):
+        for _ in range(2):
+            x = self.norm(self.conv(x))
+        return x
+
+    def forward(self, x):
+        return torch.jit.wait(torch.jit.fork(self.twice, x)) + self.shift
+
+
+class Forks(nn.Module):
+    """Runs the same lines on two modules, each in a fork, whose constants torch does not pool with others'."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.other = Part(), Part()
+
+    def forward(self, x):
+        futures = [torch.jit.fork(self.one, x), torch.jit.fork(self.other, x)]
+        return torch.jit.wait(futures[0]) + torch.jit.wait(futures[1])
+
+
+MODELS = (Residual, Network, Inverted, Scales, Forks)
 
 
 @functools.cache

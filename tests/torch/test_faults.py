@@ -238,6 +238,58 @@ class SetsInFork(Layers):
         return torch.jit.wait(torch.jit.fork(self.part, x))
 
 
+@torch.jit.script
+class State:
+    def __init__(self, count: int):
+        self.count = count
+        self.total = torch.zeros(4)
+
+
+class HoldsObject(Layers):
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = State(1)
+
+
+class SetsInObject(HoldsObject):
+    def forward(self, x):
+        self.state.count += 1
+        return x + self.state.count
+
+
+class WritesInObject(HoldsObject):
+    def forward(self, x):
+        self.state.total.add_(1.0)
+        return x + self.state.total
+
+
+class ReadsObject(HoldsObject):
+    def forward(self, x):
+        return F.relu(x) + self.state.total + self.state.count
+
+
+class NestedList(Layers):
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = [[1], [2]]
+
+    def forward(self, x):
+        self.numbers[0].append(3)
+        return x + len(self.numbers[0])
+
+
+class ListOfItsOwn(Layers):
+    """Does what the advice on `NestedList` says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = [1]
+
+    def forward(self, x):
+        self.numbers.append(3)
+        return x + len(self.numbers)
+
+
 class WritesBuffer(Layers):
     def forward(self, x):
         self.written.add_(1.0)
@@ -255,7 +307,8 @@ class WritesCopy(Layers):
     ("kind", "hidden"),
     [
         *((kind, True) for kind in (WritesList, WritesTable, WritesPair, WritesInLoop, WritesInFork)),
-        *((WritesBuffer, False), (WritesCopy, False)),
+        *((kind, True) for kind in (SetsInObject, WritesInObject, NestedList)),
+        *((kind, False) for kind in (ReadsObject, WritesBuffer, WritesCopy)),
     ],
 )
 def test_a_constant_that_is_written_is_a_hidden_state(kind: type[Layers], hidden: bool) -> None:
@@ -265,6 +318,27 @@ def test_a_constant_that_is_written_is_a_hidden_state(kind: type[Layers], hidden
     changes = not same(frozen(ROW), frozen(ROW))
     kept = all(torch.equal(value, frozen.state_dict()[name]) for name, value in state.items())
     assert (changes and kept) == hidden
+
+
+@pytest.mark.parametrize(
+    ("kind", "remedy"),
+    [
+        (SetsInObject, "hold the value in an attribute of the module itself."),
+        (WritesInObject, "hold the value in an attribute of the module itself."),
+        (NestedList, "hold it in an attribute of its own."),
+        (WritesList, "write into a copy."),
+    ],
+)
+def test_remedy_of_a_hidden_state_fits_what_holds_it(kind: type[Layers], remedy: str) -> None:
+    _, trace = recorded(kind())
+    (notice,) = (notice for notice in trace.notices if notice.code == "written_constant")
+    assert notice.message.endswith(remedy)
+
+
+def test_list_in_an_attribute_of_its_own_stays_an_attribute() -> None:
+    frozen, trace = recorded(ListOfItsOwn())
+    assert "written_constant" not in codes(trace)
+    assert hasattr(frozen, "numbers")
 
 
 def test_fork_that_needs_a_removed_attribute_is_reported() -> None:

@@ -86,6 +86,23 @@ class AverageInPlace(Average):
         return (x - self.mean) * self.scale
 
 
+class AddedInPlace(Average):
+    """Assigns what operators in place return, which is the very same tensor."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.mean += x.mean()
+        self.scale = self.scale.mul_(0.5).add_(1.0)
+        return (x - self.mean) * self.scale
+
+
+class Detached(Average):
+    """Assigns another tensor of the same memory."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.mean = self.mean.detach()
+        return x - self.mean
+
+
 class Counting(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -234,7 +251,10 @@ def test_the_advice_on_an_assigned_attribute_helps() -> None:
     assert "compiled_anew" not in codes(trace)
 
 
-ASSIGNING: tuple[type[nn.Module], ...] = (Average, AverageInPlace, Counting, Registered, Noting)
+ASSIGNING: tuple[type[nn.Module], ...] = (
+    *(Average, AverageInPlace, AddedInPlace, Detached),
+    *(Counting, Registered, Noting),
+)
 
 
 @pytest.mark.parametrize("model", ASSIGNING)

@@ -365,6 +365,84 @@ def test_a_weight_that_another_call_reads_is_not_merged_into() -> None:
     assert "a weight and bias of its own" in scaled.advice
 
 
+class Upsampled(Layers):
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.ConvTranspose2d(3, 4, 3)
+        self.eval()
+
+
+class UpsampledTwiceRead(Upsampled):
+    def forward(self, x):
+        y = self.up(x)
+        return y * 2.0, y
+
+
+class UpsampledAlongWidth(Upsampled):
+    def forward(self, x):
+        return self.up(x) + self.row
+
+
+class UpsampledShifted(Upsampled):
+    def forward(self, x):
+        return self.up(x) + self.channels
+
+
+@pytest.mark.parametrize(
+    ("kind", "advice"),
+    [
+        (UpsampledTwiceRead, "Let aten::mul be its only reader: the fold changes what the other would see."),
+        (UpsampledAlongWidth, ""),
+        (UpsampledShifted, "Merge the constant into the conv's bias before freezing."),
+    ],
+)
+def test_a_constant_is_merged_into_a_transposed_conv_only_where_that_keeps_the_outputs(
+    kind: type[nn.Module], advice: str
+) -> None:
+    (miss,) = missed(freeze(kind()))
+    assert (miss.reason, miss.advice) == ("unsupported_conv", advice)
+
+
+class ConvertedOut(Layers):
+    def forward(self, x):
+        return self.conv(x).double() * 2.0
+
+
+class ConvertedOutAsAdvised(Layers):
+    def forward(self, x):
+        return (self.conv(x) * 2.0).double()
+
+
+def test_a_conversion_between_is_not_left_out_but_moved() -> None:
+    (miss,) = missed(freeze(ConvertedOut()))
+    assert miss.advice == "Move it behind aten::mul, which then computes in float32."
+    assert missed(freeze(ConvertedOutAsAdvised())) == []
+
+
+class Contiguous(Layers):
+    def forward(self, x):
+        return self.norm(self.conv(x).contiguous())
+
+
+def test_a_check_of_the_shape_behind_an_operator_in_between_is_no_obstacle() -> None:
+    (miss,) = missed(freeze(Contiguous()))
+    assert miss.advice == "Leave it out, or move it behind aten::batch_norm: it changes no value."
+    assert "Also" not in miss.detail
+
+
+class SharedWeightOnly(Layers):
+    def forward(self, x):
+        return F.linear(x, self.linear.weight) + self.row + F.linear(x * 2.0, self.linear.weight)
+
+
+def test_an_addition_after_a_shared_weight_asks_for_a_bias_only() -> None:
+    misses = [miss for miss in missed(freeze(SharedWeightOnly())) if miss.kind == "linear_add"]
+    assert misses
+    assert all(
+        miss.advice.startswith("Give this call a bias of its own, with the constant merged: ") for miss in misses
+    )
+
+
 class Ordered(Layers):
     def __init__(self) -> None:
         super().__init__()

@@ -2,8 +2,8 @@
 
 Seen by running torch 2.13.0 (``tests/torch/test_faults.py``):
 
-- Alias analysis does not enter constant lists, tuples and dicts, nor does the search for written attributes enter
-  forked subgraphs: a tensor written there still becomes a constant, and is written in place at every call.
+- Alias analysis does not enter constant lists, tuples, dicts and objects of TorchScript classes, nor does the search for
+  written attributes enter forked subgraphs: what is written there still becomes a constant, and every call writes it.
 - A forked subgraph can go on reading or assigning an attribute that freezing has removed.
 """
 
@@ -23,12 +23,23 @@ _VIEWS: Final = frozenset(
         *("aten::__getitem__", "aten::select", "aten::slice", "aten::view", "aten::view_as", "aten::t", "aten::narrow"),
         *("aten::transpose", "aten::permute", "aten::squeeze", "aten::unsqueeze", "aten::expand", "aten::diagonal"),
         *("aten::detach", "aten::alias", "aten::unbind", "aten::chunk", "aten::split", "aten::get", "aten::values"),
-        *("prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack", "prim::unchecked_cast"),
+        *("prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack", "prim::unchecked_cast", "prim::GetAttr"),
         *("aten::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::data"),
     }
 )
-_LIST_WRITES: Final = frozenset(
-    f"aten::{op}" for op in ("append", "extend", "insert", "clear", "pop", "reverse", "_set_item", "Delete", "remove")
+_WRITES: Final = frozenset(
+    (
+        "prim::SetAttr",
+        *(f"aten::{op}" for op in ("append", "extend", "insert", "clear", "pop", "popitem", "reverse", "sort")),
+        *(f"aten::{op}" for op in ("_set_item", "Delete", "remove", "setdefault", "update")),
+    )
+)
+_OBJECT_REMEDY: Final = (
+    "torch does not look for writes to an object of a class: hold the value in an attribute of the module itself."
+)
+
+_ITEMS_REMEDY: Final = (
+    "torch does not look for writes to a list or dictionary inside another one: hold it in an attribute of its own."
 )
 
 
@@ -80,13 +91,17 @@ class _Reading:
                 "written_constant",
                 f"{node.op} (%{node.id}){line} writes into the constant %{constant.outputs[0].name}: the frozen module "
                 "keeps a state that is no attribute of it, and every call changes what the next ones return. "
-                f"{self._remedy(node)}",
+                f"{self._remedy(node, constant)}",
                 self._step.index,
             )
 
-    def _remedy(self, node: Node) -> str:
+    def _remedy(self, node: Node, constant: Node) -> str:
+        if _holds_object(constant):
+            return _OBJECT_REMEDY
         if node.id in self._graph.forked:
             return "torch does not look for writes in what torch.jit.fork runs: call it directly, or write outside it."
+        if constant.constant is None and "Tensor" not in constant.outputs[0].type:
+            return _ITEMS_REMEDY
         return "Keep the tensor as a buffer of its own, which freezing then leaves an attribute, or write into a copy."
 
     def _constant(self, value: str) -> Node | None:
@@ -136,9 +151,16 @@ class _Reading:
 
 
 def _is_write(node: Node) -> bool:
-    return node.op in _LIST_WRITES or (node.op.endswith("_") and not node.op.endswith("__"))
+    return node.op in _WRITES or (node.op.endswith("_") and not node.op.endswith("__"))
 
 
 def _holds_tensors_or_items(node: Node) -> bool:
     kind = node.outputs[0].type
-    return node.constant is not None or "Tensor" in kind or "[]" in kind or kind.startswith("Dict")
+    return (
+        node.constant is not None or "Tensor" in kind or "[]" in kind or kind.startswith("Dict") or _holds_object(node)
+    )
+
+
+def _holds_object(constant: Node) -> bool:
+    """Returns whether a constant is an object of a TorchScript class."""
+    return constant.attribute("value") == "object"

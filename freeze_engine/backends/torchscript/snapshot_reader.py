@@ -7,6 +7,7 @@ from typing import Any
 
 from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze
 from freeze_engine.backends.torchscript.graph.annotations import Annotations
+from freeze_engine.backends.torchscript.graph.attribute_reads import fork_paths
 from freeze_engine.backends.torchscript.graph.live import constant_values, constants, describe, module_path, paired
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
 from freeze_engine.tensors.constants import StorageNames
@@ -40,6 +41,7 @@ class SnapshotReader:
         self._of_method: dict[str, Annotations] = {}
         self._values: dict[str, dict[str, Any]] = {}
         self._slots = slots
+        self._in_forks = {method: self._fork_slots(method, graph) for method, graph in inlined.items()}
 
     def read(self, method: str, snapshot: LiveSnapshot) -> GraphSnapshot:
         """Returns a live snapshot as plain data, node ids provisional."""
@@ -61,7 +63,8 @@ class SnapshotReader:
             self._of_method[method] = self._learn(method)
         if name in self._values[method]:
             return self._values[method][name]
-        return self._slots[name.removeprefix("self.")].value
+        forked = self._in_forks.get(method, {})
+        return self._slots[forked.get(name, name.removeprefix("self."))].value
 
     def attribute(self, path: str) -> Constant | None:
         """Returns the summary of an attribute's tensor before freezing, ``None`` where its numbers are not kept."""
@@ -71,6 +74,9 @@ class SnapshotReader:
     def _learn(self, method: str) -> Annotations:
         modules: dict[str, str] = {}
         known: dict[str, Constant] = dict(self._from_slots)
+        for name, path in self._in_forks.get(method, {}).items():
+            if f"self.{path}" in self._from_slots:
+                known[name] = self._from_slots[f"self.{path}"]
         values = self._values.setdefault(method, {})
         for pairs in self._pairings(method):
             for node, live in pairs:
@@ -91,6 +97,16 @@ class SnapshotReader:
         snapshots = {id(each): each for each in (first, *driven) if each is not None}
         for snapshot in snapshots.values():
             yield paired(self._parse(snapshot.text), snapshot.graph)
+
+    def _fork_slots(self, method: str, inlined: GraphSnapshot) -> dict[str, str]:
+        """Returns the attribute's path for each constant's name in a fork: there, torch names from the fork's module."""
+        found: dict[str, str] = {}
+        for scope, module in fork_paths(inlined, method.rpartition(".")[0]).items():
+            prefix = f"{module}." if module else ""
+            found |= {
+                f"{scope}self.{path.removeprefix(prefix)}": path for path in self._slots if path.startswith(prefix)
+            }
+        return found
 
     def _describe_slots(self, slots: dict[str, ModuleAttribute]) -> dict[str, Constant]:
         """torch names the constant made of an attribute after the attribute: ``self.<path>``."""

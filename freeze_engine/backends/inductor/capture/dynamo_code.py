@@ -39,6 +39,7 @@ class _Code:
         loaded: Dynamo's names of the values that the code loads to return them or to pass them on.
         assigned: Dynamo's name of each attribute that it assigns, with the user's line.
         changed: those of them that held a plain value, and get another.
+        written: of those that get a tensor of the graph, written in place, its name there.
         is_whole: whether all of it could be read; another torch may lay it out otherwise.
     """
 
@@ -46,6 +47,7 @@ class _Code:
     loaded: set[str] = field(default_factory=set)
     assigned: dict[str, SourceRef | None] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
+    written: dict[str, str] = field(default_factory=dict)
     is_whole: bool = True
 
 
@@ -97,9 +99,13 @@ def assignments(context: Any, notes: Mapping[str, Any], inventory: Inventory) ->
     if context is None:
         return ()
     code, tensors, guarded = _of(context), _tensors(context, notes), torch_private.guarded_names(context)
+    held = context.module_context.nn_modules
     found = []
     for name, source in code.assigned.items():
         paths = _paths(name, tensors, inventory)
+        kept = held.get(code.written.get(name, ""))
+        if isinstance(kept, torch.Tensor) and not set(paths).isdisjoint(inventory.paths(kept)):
+            continue  # such as ``self.count += 1``: the tensor stays the one that torch checks for
         known = (inventory.attributes[path] for path in paths)
         # Assigning a registered tensor looks it up in the module's table, so Dynamo checks that one as well.
         found += [Assignment(each.path, source, True) for each in known if each.touched or each.kind != "attribute"]
@@ -165,6 +171,7 @@ def _updating(original: Callable[..., Any], is_watched: Callable[[], bool]) -> C
             with _reading(context) as code:
                 for holder, attribute, value, before in _written(effects):
                     name = f"{holder}.{attribute}"
+                    code.written[name] = _written_tensor(value)
                     code.assigned[name] = _line(value, attribute)
                     if _is_other(value, before):
                         code.changed.add(name)
@@ -195,6 +202,16 @@ def _written(effects: Any) -> Iterator[tuple[str, str, Any, Any]]:
 def _is_itself(value: Any, name: str) -> bool:
     source = getattr(value, "source", None)
     return source is not None and torch_private.source_name(source) == name
+
+
+def _written_tensor(value: Any) -> str:
+    """Returns the name of the graph's tensor that a new value is, after operators that write in place; else empty."""
+    node = getattr(getattr(value, "proxy", None), "node", None)
+    while node is not None and node.op in ("call_function", "call_method"):
+        # Under fake tensors, too, such an operator returns the object that it was given (torch 2.13.0).
+        made = node.meta.get("example_value")
+        node = next((each for each in node.all_input_nodes if each.meta.get("example_value") is made), None)
+    return "" if node is None else str(node.target)
 
 
 def _is_other(value: Any, before: Any) -> bool:

@@ -21,6 +21,9 @@ from freeze_engine.trace import AliasAnalysis, AliasEntry, Block, ChainLink, Gra
 
 _Key = tuple[str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
 _CONTAINERS = ("ListType", "TupleType", "DictType")
+_PUTS = frozenset(
+    {"aten::_set_item", "aten::append", "aten::extend", "aten::insert", "aten::setdefault", "aten::update"}
+)
 _ENTRY = re.compile(r"(?P<values>.+?) (?P<relation>points to|contains): (?P<targets>.*)$")
 _ELEMENT = re.compile(r"%(?P<value>[^%,()\s]+)|(?P<wildcard>WILDCARD(?: for type (?:(?!WILDCARD for type |\(?%).)*)?)")
 
@@ -177,6 +180,9 @@ class WriterSearch:
         written = written_arguments(live)
         if written:
             self._writers.append((node, written))
+        if node.op in _PUTS:
+            for name in node.inputs[1:]:
+                self._uses.setdefault(name, []).append(node.inputs[0])
         for position, (value, output) in enumerate(zip(node.outputs, live.outputs(), strict=True)):
             self._values[value.name] = output
             self._makers[value.name] = node

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from freeze_engine.backends.torchscript.attributes.merged_nodes import merged_nodes
 from freeze_engine.backends.torchscript.attributes.reads import NONE, Origins, Paths, Read, Reading
-from freeze_engine.backends.torchscript.graph.forks import unscoped
+from freeze_engine.backends.torchscript.graph.forks import scope_of_name, unscoped
 from freeze_engine.trace import GraphSnapshot, Node, Rewrite
 
 __all__ = ["Origins", "advance", "by_path"]
@@ -218,8 +218,11 @@ class _Twins:
             return
         merged = (self._before.nodes[each] for each in self._consumed.get(node.id, ()) if each in self._before.nodes)
         yield [(each.id, -1, place) for each in merged for place in range(len(each.inputs))]
-        places = ((each, *read[1:]) for each in self._alike.get(_likeness(node), ()))
-        yield [place for place in places if place in self._before.reads]
+        places = [(each, *read[1:]) for each in self._alike.get(_likeness(node), ())]
+        found = [place for place in places if place in self._before.reads]
+        own = scope_of_name(node.id)  # two forks may run the same lines on modules of equal values
+        yield [place for place in found if scope_of_name(place[0]) == own]
+        yield found
 
 
 def _likeness(node: Node) -> tuple[object, ...]:

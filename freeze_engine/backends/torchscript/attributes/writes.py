@@ -17,6 +17,7 @@ from freeze_engine.trace import Evidence, GraphSnapshot, Step
 
 RULES = "torch/csrc/jit/passes/freeze_module.cpp"
 _IN_PLACE = re.compile(r"attribute: (?P<name>.+) in %(?P<value>.+?) has inplace writer")
+_CONTAINER = re.compile(r".*\[\]|(Dict)?\(.*\)")
 _SET = re.compile(r"attribute: (?P<name>.+) is set")
 
 
@@ -115,19 +116,30 @@ def _written_in_place(record: MethodRecord, kept: Container[str]) -> Iterator[tu
         if access.node.op == "prim::GetAttr" and access.path is not None:
             # A fork's values carry a prefix in the trace that torch's log does not know.
             reads.setdefault(unscoped(access.value), []).append((access.path, access))
+    linked = _linked_writers(record, (each for found in reads.values() for each in found))
     for line in record.decided.log:
         match = _IN_PLACE.fullmatch(line)
         for path, access in reads.pop(match["value"], ()) if match else ():
-            yield from ((path, evidence) for evidence in _write_evidence(f"torch's log: {line}", record, access))
+            found = _write_evidence(f"torch's log: {line}", record, access, linked[path])
+            yield from ((path, evidence) for evidence in found)
     # torch logs no writer of an attribute that it already knows to be mutable (``recordMutableAttrs``).
     for path, access in (each for found in reads.values() for each in found):
         if path in kept:
             fact = f"torch's alias analysis: %{access.value} is written in place"
-            found = _write_evidence(fact, record, access)
+            found = _write_evidence(fact, record, access, linked[path])
             yield from ((path, evidence) for evidence in found if evidence.chain)
 
 
-def _write_evidence(fact: str, record: MethodRecord, access: SlotAccess) -> Iterator[Evidence]:
+def _linked_writers(record: MethodRecord, reads: Iterable[tuple[str, SlotAccess]]) -> dict[str, set[str]]:
+    """Returns, by an attribute's path, the ids of the nodes that write it through any of its reads."""
+    found: dict[str, set[str]] = {}
+    for path, access in reads:
+        writes = record.search.writes(access.value) if record.search else []
+        found.setdefault(path, set()).update(node.id for node, _ in writes)
+    return found
+
+
+def _write_evidence(fact: str, record: MethodRecord, access: SlotAccess, linked: Container[str]) -> Iterator[Evidence]:
     found = record.search.writes(access.value) if record.search else []
     for node, chain in found:
         given = (record.searched.index, node.id, node.op, node.source)
@@ -135,6 +147,9 @@ def _write_evidence(fact: str, record: MethodRecord, access: SlotAccess) -> Iter
     # Without the write that goes through a list the value may not be in one, for all that torch knows.
     through = {link.value for _, chain in found for link in chain}
     wild = record.search.wild_writes(access.value) if record.search else []
+    if _CONTAINER.fullmatch(access.node.outputs[0].type) and linked:
+        wild = []  # what two lists hold may be one tensor: for torch that makes the lists alike, not one list
+    wild = [each for each in wild if each.node.id not in linked]
     wild = [each for each in wild if not found or through.isdisjoint(link.value for link in each.put[:1])]
     for each in wild:
         yield _wild_evidence(fact, record, access, each)
@@ -148,7 +163,7 @@ def _wild_evidence(fact: str, record: MethodRecord, access: SlotAccess, write: W
     ends += [f"%{access.value} is of %{link.value} ({link.op})" for link in write.put[:1]]
     said = (
         f"{fact}; {WILDCARD}: for torch, what is in lists, tuples and dictionaries may all be one tensor: "
-        f"{', and '.join(ends)}"
+        f"{', and '.join(ends) or f'%{access.value} and %{write.written}'}"
     )
     given = (record.searched.index, node.id, node.op, node.source)
     chain = (*write.taken, *write.put) if write.taken and write.put else ()

@@ -46,6 +46,7 @@ from freeze_engine.backends.torchscript.folds.obstacles import (
     FoldCandidate,
     fork,
     not_constant,
+    own_weights,
     provenance,
     several_uses,
 )
@@ -57,7 +58,7 @@ def batch_norm_obstacles(graph: UseDef, candidate: FoldCandidate) -> Iterator[Ob
     norm, conv = candidate.node, candidate.neighbour
     yield from fork(graph, norm)
     if not is_convolution(conv, graph):
-        yield _unsupported_conv(conv, norm)
+        yield from _unsupported_conv(graph, candidate)
         return
     yield from not_constant(graph, conv, 0)
     yield from not_constant(graph, norm, 0)
@@ -84,7 +85,7 @@ def pointwise_obstacles(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obs
     yield from not_constant(graph, node, candidate.place)
     yield from _unsupported_form(candidate)
     if not is_convolution(conv, graph):
-        yield _unsupported_conv(conv, node)
+        yield from _unsupported_conv(graph, candidate)
         return
     yield from not_constant(graph, conv, 0)
     yield from several_uses(graph, candidate)
@@ -146,20 +147,37 @@ def dropout_obstacles(graph: UseDef, node: Node) -> Iterator[Obstacle]:
         )
 
 
-def _unsupported_conv(conv: Node, node: Node) -> Obstacle:
+def _unsupported_conv(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
+    conv = candidate.neighbour
     if conv.op == "aten::_convolution_mode":
         detail = "Tracing made aten::_convolution_mode of a conv with padding in words; torch does not fold it."
-        return Obstacle("unsupported_conv", detail, "Give the padding in numbers, or script the module.")
-    if "transpose" in conv.op or conv.op == "aten::_convolution":
+        yield Obstacle("unsupported_conv", detail, "Give the padding in numbers, or script the module.")
+    elif "transpose" in conv.op or conv.op == "aten::_convolution":
+        detail = f"{conv.op} is a transposed conv, into which torch folds nothing."
+        is_read = bool(graph.readers_apart(candidate.node.inputs[candidate.place], candidate.node))
+        yield Obstacle("unsupported_conv", detail, "" if is_read else _merged_by_hand(graph, candidate))
+        yield from several_uses(graph, candidate) if is_read else ()
+    else:
+        yield Obstacle("unsupported_conv", f"torch folds into {', '.join(CONVS)}, not into {conv.op}.")
+
+
+def _merged_by_hand(graph: UseDef, candidate: FoldCandidate) -> str:
+    """Returns advice to merge a node into a transposed conv, empty where that would change the outputs."""
+    node, conv = candidate.node, candidate.neighbour
+    if node.op == BATCH_NORM:
         by_hand = "torch.nn.utils.fusion.fuse_conv_bn_eval(conv, bn, transpose=True)"
-        return Obstacle(
-            "unsupported_conv",
-            f"{conv.op} is a transposed conv, into which torch folds nothing.",
-            f"Before freezing, replace both by {by_hand}."
-            if node.op == BATCH_NORM
-            else "Merge the constant into the conv's weight and bias before freezing.",
-        )
-    return Obstacle("unsupported_conv", f"torch folds into {', '.join(CONVS)}, not into {conv.op}.")
+        known = graph.constant(node.inputs[3]) is not None and graph.flag(node.inputs[5]) is False
+        return f"{own_weights(graph, conv)}Before freezing, replace both by {by_hand}." if known else ""
+    weight, operand = graph.constant(conv.inputs[1]), graph.constant(node.inputs[1 - candidate.place])
+    if weight is None or (operand is not None and not _is_per_channel(operand, len(weight.shape))):
+        return ""
+    where = "bias" if node.op.startswith(("aten::add", "aten::sub")) and candidate.place == 0 else "weight and bias"
+    return f"{own_weights(graph, conv)}Merge the constant into the conv's {where} before freezing."
+
+
+def _is_per_channel(operand: Constant, dimensions: int) -> bool:
+    aligned = (1,) * (dimensions - len(operand.shape)) + operand.shape
+    return len(aligned) == dimensions and all(size == 1 for place, size in enumerate(aligned) if place != 1)
 
 
 def _no_running_stats(graph: UseDef, norm: Node) -> Iterator[Obstacle]:
@@ -180,8 +198,8 @@ def _other_width(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
         return
     yield Obstacle(
         "shape",
-        f"The batch norm has {ours.shape[0]} channels and the linear {theirs.shape[0]} outputs: it normalises another "
-        "dimension than the one that the linear computes.",
+        f"The batch norm has {_counted(ours.shape[0], 'channel')} and the linear {_counted(theirs.shape[0], 'output')}: "
+        "it normalises another dimension than the one that the linear computes.",
     )
 
 
@@ -250,3 +268,7 @@ def _shape_obstacle(weight: Constant, operand: Constant) -> Obstacle:
 
 def _pair(first: str, second: str) -> str:
     return first if first == second else f"{first} and {second}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -11,7 +11,15 @@ from collections.abc import Iterator
 
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.use_def import ADDS, LINEAR, MULS, UseDef
-from freeze_engine.backends.torchscript.folds.obstacles import FoldCandidate, Found, beside, fork, found
+from freeze_engine.backends.torchscript.folds.obstacles import (
+    FoldCandidate,
+    Found,
+    also_read,
+    beside,
+    fork,
+    found,
+    own_weights,
+)
 from freeze_engine.trace import Node
 
 _MATMULS = frozenset({"aten::matmul", "aten::mm"})
@@ -80,33 +88,31 @@ def _obstacles(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     yield from fork(graph, node)
     op = node.op.removesuffix("_")
     if linear.op in _MATMULS:
-        yield from _product(node, linear, op)
+        yield from _product(graph, node, linear, op)
         return
-    shared = graph.readers_apart(linear.inputs[1], linear)
     where = "weight and bias" if op in (_RSUB, "aten::neg") or (candidate.place == 1 and op == "aten::sub") else None
     where = where or _WHERE[op.removeprefix("aten::")]
+    # A bias alone leaves the weight as it is; but a call that has none gets one where its module is called once only.
+    name = linear.inputs[2 if where == "bias" and not graph.is_none(linear.inputs[2]) else 1]
+    shared = also_read(graph, name, linear)
+    what = "the sign" if op == "aten::neg" else "the constant"
     yield Obstacle(
         "no_such_fold",
         f"torch folds batch norms into a linear, but no {op}.",
-        f"Give this call a weight and bias of its own, with the constant merged: {' and '.join(_labels(shared))} "
-        f"also read %{linear.inputs[1]}."
+        f"Give this call a {where} of its own, with {what} merged: {shared}."
         if shared
-        else f"Merge {'the sign' if op == 'aten::neg' else 'the constant'} into the linear's {where} before freezing.",
+        else f"Merge {what} into the linear's {where} before freezing.",
     )
 
 
-def _product(node: Node, product: Node, op: str) -> Iterator[Obstacle]:
+def _product(graph: UseDef, node: Node, product: Node, op: str) -> Iterator[Obstacle]:
     into = "torch.nn.functional.linear(x, w.t(), v)"
     yield Obstacle(
         "no_such_fold",
         f"torch folds nothing into {product.op} (%{product.id}); with a constant matrix it is a linear without bias.",
         f"Write x @ w + v as {into}: one operation."
         if op == "aten::add"
-        else "Merge the constant into the matrix before freezing."
+        else f"{own_weights(graph, product)}Merge the constant into the matrix before freezing."
         if op in ("aten::mul", "aten::div", "aten::neg")
         else f"Write it as {into}, with the signs merged into w and v: one operation.",
     )
-
-
-def _labels(readers: tuple[object, ...]) -> list[str]:
-    return list(dict.fromkeys(str(getattr(reader, "label", "")) for reader in readers))

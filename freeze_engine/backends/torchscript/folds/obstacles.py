@@ -109,11 +109,23 @@ def several_uses(graph: UseDef, candidate: FoldCandidate, ignored: str | None = 
     labels = " and ".join(dict.fromkeys(reader.label for reader in others))
     yield Obstacle(
         "several_uses",
-        f"The output of {candidate.neighbour.op} (%{output}) is also read by {labels}.",
+        f"The output of {graph.definers[output].op} (%{output}) is also read by {labels}.",
         "Only its shape is read there, by a module checking its input; tracing instead of scripting leaves it out."
         if all(reader.op in SHAPE_READERS for reader in others)
         else f"Let {candidate.node.op} be its only reader: the fold changes what the other would see.",
     )
+
+
+def own_weights(graph: UseDef, call: Node) -> str:
+    """Returns a sentence if another node reads the weight of a conv or linear, which advice to change it would change."""
+    shared = also_read(graph, call.inputs[1], call)
+    return f"Give this call weights of its own first: {shared}. " if shared else ""
+
+
+def also_read(graph: UseDef, value: str, node: Node) -> str:
+    """Returns a sentence, without its full stop, about the readers of a value other than one; empty if none."""
+    labels = list(dict.fromkeys(reader.label for reader in graph.readers_apart(value, node)))
+    return f"{' and '.join(labels)} also {'reads' if len(labels) == 1 else 'read'} %{value}" if labels else ""
 
 
 def _how_to_fix(graph: UseDef, value: str) -> str:

@@ -26,6 +26,7 @@ from freeze_engine.backends.torchscript.folds.obstacles import (
     fork,
     found,
     not_constant,
+    own_weights,
     several_uses,
     varies,
 )
@@ -34,6 +35,8 @@ from freeze_engine.trace import Constant, Node
 #: Reasons that only another architecture removes: one line of each is enough.
 ONE_LINE: Final = frozenset({"own_statistics", "activation_between", "before_padded_conv"})
 
+#: torch's numbers of dtypes (``c10/core/ScalarType.h``, torch 2.13.0).
+_DTYPES: Final = {"5": "float16", "6": "float32", "7": "float64", "15": "bfloat16"}
 _UNCHANGING = frozenset({"aten::contiguous", "aten::to", "aten::clone", "aten::detach", "aten::alias"})
 _ACTIVATIONS = frozenset(
     f"aten::{op}{suffix}"
@@ -88,8 +91,16 @@ def unseen_muls(graph: UseDef) -> Iterator[Found]:
     """Yields ``-conv(x)``, and muls and divs with something between them and the conv."""
     for candidate in beside(graph, _NEG, CONV_LIKE, (0,)):
         if not varies(graph, candidate.neighbour, 0):
-            yield found("conv_mul", candidate, _unknown_operator(graph, candidate, "-y as y * -1.0"))
+            written = "c - y as y * -1.0 + c" if _is_reversed_sub(graph, candidate.node) else "-y as y * -1.0"
+            yield found("conv_mul", candidate, _unknown_operator(graph, candidate, written))
     yield from _arithmetic_apart(graph, "conv_mul", MULS)
+
+
+def _is_reversed_sub(graph: UseDef, neg: Node) -> bool:
+    """Returns whether a negation is the first half of ``c - y``, which torch compiles into two operators of one line."""
+    readers = [graph.nodes.get(reader.node) for reader in graph.readers.get(neg.outputs[0].name, ())]
+    one = readers[0] if len(readers) == 1 else None
+    return one is not None and one.op == "aten::add" and one.source == neg.source
 
 
 def _arithmetic_apart(graph: UseDef, kind: str, ops: frozenset[str]) -> Iterator[Found]:
@@ -122,7 +133,9 @@ def _between(graph: UseDef, candidate: FoldCandidate, others: Iterator[Obstacle]
         f"{candidate.node.op}; torch folds what directly follows only.",
         _leave_out(graph, candidate, between),
     )
-    yield from others
+    # A check of the shape is no obstacle to a batch norm right after a conv; any other reader would see other values.
+    is_read = bool(graph.readers_apart(candidate.node.inputs[0], candidate.node))
+    yield from (each for each in others if is_read or each.reason != "several_uses")
     for node in between:
         yield from several_uses(graph, FoldCandidate(node, candidate.neighbour, 0))
 
@@ -138,13 +151,26 @@ def _leave_out(graph: UseDef, candidate: FoldCandidate, between: list[Node]) -> 
     ours = graph.constant(candidate.neighbour.inputs[1])
     theirs = graph.constant(candidate.node.inputs[3 if candidate.node.op == BATCH_NORM else 1])
     does = candidate.node.op
-    if ours is not None and theirs is not None and ours.dtype != theirs.dtype and _converts(between):
+    conversions = [node for node in between if node.op == "aten::to"]
+    if ours is not None and theirs is not None and ours.dtype != theirs.dtype and conversions:
         return f"Keep the values of {does} in {ours.dtype}, and convert after it."
-    return f"Leave it out, or move it behind {does}: it changes no value."
+    it, changes = ("it", "it changes") if len(between) == 1 else ("them", "they change")
+    converts = ours is not None and any(_target(graph, node) not in ("", ours.dtype) for node in conversions)
+    if ours is not None and converts:
+        return f"Move {it} behind {does}, which then computes in {ours.dtype}."
+    return f"Leave {it} out, or move {it} behind {does}: {changes} no value."
 
 
-def _converts(between: list[Node]) -> bool:
-    return any(node.op == "aten::to" for node in between)
+def _target(graph: UseDef, conversion: Node) -> str:
+    """Returns the dtype that an ``aten::to`` converts into: empty if to none, ``?`` where the graph does not show it."""
+    for name in conversion.inputs[1:3]:
+        definer = graph.definers.get(name)
+        value = definer.outputs[0].type if definer is not None and definer.op == "prim::Constant" else ""
+        if value == "int" and definer is not None:
+            return _DTYPES.get(definer.attribute("value") or "", "?")
+        if value not in ("Device", "NoneType", "bool"):
+            return "?"
+    return ""
 
 
 def _after_activation(graph: UseDef, neighbours: frozenset[str]) -> Iterator[FoldCandidate]:
@@ -204,7 +230,8 @@ def _own_statistics(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacl
             "This instance norm takes its running statistics, as a batch norm does; torch folds batch norms only.",
             "Replace it with a batch norm in eval mode that holds its weight, bias and running statistics.",
         )
-        yield from several_uses(graph, candidate)
+        if graph.readers_apart(node.inputs[0], node):  # checks of the shape are the instance norm's own
+            yield from several_uses(graph, candidate)
         return
     yield Obstacle(
         "own_statistics",
@@ -237,7 +264,7 @@ def _before_conv(graph: UseDef, conv: Node) -> Obstacle:
         return Obstacle(
             "before_conv",
             stands,
-            "The conv has no padding, so merge it by hand: multiply the conv's weight by the batch norm's scale of "
+            f"{own_weights(graph, conv)}The conv has no padding, so merge it by hand: multiply the conv's weight by the batch norm's scale of "
             "each input channel, and add the weight times the shifts, summed, to its bias.",
         )
     padded = "The conv pads what the batch norm has shifted with zeros, so its bias cannot take the shift in."

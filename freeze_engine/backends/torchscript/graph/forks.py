@@ -18,6 +18,12 @@ def unscoped(name: str) -> str:
     return name[found.end() :] if found else name
 
 
+def scope_of_name(name: str) -> str:
+    """Returns the prefix of a value's or node's name: the subgraphs it stands in, empty outside of forks."""
+    found = _SCOPES.match(name)
+    return found.group() if found else ""
+
+
 def with_subgraph(graph: GraphSnapshot, subgraph: GraphSnapshot, scope: str | None = None) -> GraphSnapshot:
     """Returns ``graph`` with one of its forked subgraphs replaced.
 
