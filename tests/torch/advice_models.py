@@ -54,6 +54,13 @@ class WritesTensor(Buffers):
         return x + self.b
 
 
+class WritesInBranch(Buffers):
+    def forward(self, x, shift: bool = False):
+        if shift:
+            self.b.add_(1.0)  # line: branch
+        return x + self.b
+
+
 class WritesClone(Buffers):
     def forward(self, x):
         b = self.b.clone()

@@ -140,8 +140,17 @@ def test_a_write_in_an_installed_package_is_left_out_by_a_layer_of_ones_own(laye
     followed_literally(Case(("own_layer",), layers.WritesTensor, "b", models.WritesClone))
 
 
+def test_a_write_in_a_branch_of_an_installed_package_is_left_out_by_tracing(layers):
+    def traced() -> Any:
+        return torch.jit.trace(layers.WritesInBranch().eval(), torch.ones(2))
+
+    followed_literally(Case(("own_layer_or_traced",), layers.WritesInBranch, "b", traced))
+    followed_literally(Case(("own_layer_or_traced",), layers.WritesInBranch, "b", models.WritesClone))
+
+
 def test_every_text_is_followed_by_a_case():
-    assert {name for case in CASES for name in case.texts} | {"traced", "own_layer"} == set(TEXTS)
+    in_packages = {"traced", "own_layer", "own_layer_or_traced"}
+    assert {name for case in CASES for name in case.texts} | in_packages == set(TEXTS)
 
 
 def test_attribute_preserved_by_request_gets_no_advice():

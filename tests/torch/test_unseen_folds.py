@@ -396,7 +396,7 @@ class UpsampledShifted(Upsampled):
         (UpsampledShifted, "Merge the constant into the conv's bias before freezing."),
     ],
 )
-def test_a_constant_is_merged_into_a_transposed_conv_only_where_that_keeps_the_outputs(
+def test_constant_is_merged_into_a_transposed_conv_only_where_that_keeps_the_outputs(
     kind: type[nn.Module], advice: str
 ) -> None:
     (miss,) = missed(freeze(kind()))
@@ -413,19 +413,19 @@ class ConvertedOutAsAdvised(Layers):
         return (self.conv(x) * 2.0).double()
 
 
-def test_a_conversion_between_is_not_left_out_but_moved() -> None:
+def test_conversion_between_is_not_left_out_but_moved() -> None:
     (miss,) = missed(freeze(ConvertedOut()))
     assert miss.advice == "Move it behind aten::mul, which then computes in float32."
     assert missed(freeze(ConvertedOutAsAdvised())) == []
 
 
-class Contiguous(Layers):
+class MadeContiguous(Layers):
     def forward(self, x):
         return self.norm(self.conv(x).contiguous())
 
 
-def test_a_check_of_the_shape_behind_an_operator_in_between_is_no_obstacle() -> None:
-    (miss,) = missed(freeze(Contiguous()))
+def test_check_of_the_shape_behind_an_operator_in_between_is_no_obstacle() -> None:
+    (miss,) = missed(freeze(MadeContiguous()))
     assert miss.advice == "Leave it out, or move it behind aten::batch_norm: it changes no value."
     assert "Also" not in miss.detail
 
@@ -435,7 +435,7 @@ class SharedWeightOnly(Layers):
         return F.linear(x, self.linear.weight) + self.row + F.linear(x * 2.0, self.linear.weight)
 
 
-def test_an_addition_after_a_shared_weight_asks_for_a_bias_only() -> None:
+def test_addition_after_a_shared_weight_asks_for_a_bias_only() -> None:
     misses = [miss for miss in missed(freeze(SharedWeightOnly())) if miss.kind == "linear_add"]
     assert misses
     assert all(

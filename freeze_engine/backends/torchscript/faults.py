@@ -2,8 +2,9 @@
 
 Seen by running torch 2.13.0 (``tests/torch/test_faults.py``):
 
-- Alias analysis does not enter constant lists, tuples, dicts and objects of TorchScript classes, nor does the search for
-  written attributes enter forked subgraphs: what is written there still becomes a constant, and every call writes it.
+- Alias analysis does not enter constant lists, tuples, dicts and objects of TorchScript classes, nor does the search
+  for written attributes enter forked subgraphs: what is written there still becomes a constant, and every call writes
+  it.
 - A forked subgraph can go on reading or assigning an attribute that freezing has removed.
 """
 

@@ -99,7 +99,7 @@ class SnapshotReader:
             yield paired(self._parse(snapshot.text), snapshot.graph)
 
     def _fork_slots(self, method: str, inlined: GraphSnapshot) -> dict[str, str]:
-        """Returns the attribute's path for each constant's name in a fork: there, torch names from the fork's module."""
+        """Returns the attribute's path for each constant's name in a fork, which starts at the fork's module."""
         found: dict[str, str] = {}
         for scope, module in fork_paths(inlined, method.rpartition(".")[0]).items():
             prefix = f"{module}." if module else ""

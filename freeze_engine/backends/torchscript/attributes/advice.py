@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
-from typing import Final
+from typing import Final, Protocol
 
 import torch
 
@@ -23,24 +23,34 @@ _MOST: Final = 3
 _PACKAGE: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\](?P<name>[^/\\.]+)")
 
 
+class WriteFacts(Protocol):
+    """What the graphs show of the writes in the evidence."""
+
+    def type_of(self, evidence: Evidence) -> str:
+        """Returns torch's text of the type of the written value, empty where that is not known."""
+
+    def is_in_branch(self, evidence: Evidence) -> bool:
+        """Returns whether the writing node is in a branch of an if."""
+
+
 class Adviser:
     """Writes advice.
 
     Args:
         slots: of the original module, by path.
         verdicts: on every slot of the frozen module.
-        type_of: returns the type of the value that an evidence's node writes.
+        writes: what the graphs show of the writes in the evidence.
     """
 
     def __init__(
         self,
         slots: Mapping[str, ModuleAttribute],
         verdicts: Mapping[str, Verdict],
-        type_of: Callable[[Evidence], str],
+        writes: WriteFacts,
     ) -> None:
         self._slots = slots
         self._verdicts = verdicts
-        self._type_of = type_of
+        self._writes = writes
 
     def advice(self, path: str) -> str:
         """Returns advice against every cause that keeps an attribute; empty if the user asked to preserve it."""
@@ -113,7 +123,9 @@ class Adviser:
             if package == "torch" and training is not None and training.value is True:
                 yield text("evaluation", what=repr(owner) if owner else "the module")
             elif package:
-                yield text("own_layer", path=path, places=_places(found), package=package)
+                in_branch = all(map(self._writes.is_in_branch, found))
+                kind_of_text = "own_layer_or_traced" if in_branch else "own_layer"
+                yield text(kind_of_text, path=path, places=_places(found), package=package)
             else:
                 yield text(name, path=path, what=what, places=_places(found))
 
@@ -124,7 +136,7 @@ class Adviser:
         kind, is_direct = self._slots[path].type, len(evidence.chain) <= 1
         if kind == "Tensor":
             return "clone", repr(path)
-        written = kind if is_direct else self._type_of(evidence)
+        written = kind if is_direct else self._writes.type_of(evidence)
         what = repr(path) if is_direct else f"what is taken from {path!r}"
         return "copy" if written.endswith("[]") or written.startswith(("List", "Dict")) else "clone", what
 

@@ -12,6 +12,7 @@ from freeze_engine.backends.torchscript.attributes.chain_facts import Chain, Cha
 from freeze_engine.backends.torchscript.attributes.constant_ends import pooled_with
 from freeze_engine.backends.torchscript.attributes.same_tensors import same_tensor, with_other_names
 from freeze_engine.backends.torchscript.attributes.verdicts import Verdict
+from freeze_engine.backends.torchscript.attributes.written_values import WrittenValues
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
 from freeze_engine.backends.torchscript.graph.stages import CONSTANT_OPS, INLINE
 from freeze_engine.tensors.constants import tensor_bytes
@@ -37,25 +38,8 @@ def fates(
     Returns:
         One fate per slot of ``before``, sorted by path.
     """
-    judge = _Judge(before, after, verdicts, chains, Adviser(before, verdicts, _WrittenTypes(chains).of))
+    judge = _Judge(before, after, verdicts, chains, Adviser(before, verdicts, WrittenValues(chains)))
     return tuple(with_other_names((judge.fate(before[path]) for path in sorted(before)), before))
-
-
-class _WrittenTypes:
-    """Types of the written values in the evidence."""
-
-    def __init__(self, chains: Sequence[Chain]) -> None:
-        self._steps = {step.index: step for chain in chains for step in chain.steps}
-        self._types: dict[int, dict[str, str]] = {}
-
-    def of(self, evidence: Evidence) -> str:
-        """Returns torch's text of the type of the written value, empty where that is not known."""
-        if evidence.step is None or not evidence.chain:
-            return ""
-        if evidence.step not in self._types:
-            nodes = self._steps[evidence.step].graph.walk()
-            self._types[evidence.step] = {value.name: value.type for node in nodes for value in node.outputs}
-        return self._types[evidence.step].get(evidence.chain[0].value, "")
 
 
 class _Judge:

@@ -198,8 +198,9 @@ def _other_width(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
         return
     yield Obstacle(
         "shape",
-        f"The batch norm has {_counted(ours.shape[0], 'channel')} and the linear {_counted(theirs.shape[0], 'output')}: "
-        "it normalises another dimension than the one that the linear computes.",
+        f"The batch norm has {_counted(ours.shape[0], 'channel')} and the linear "
+        f"{_counted(theirs.shape[0], 'output')}: it normalises another dimension than the one that the linear "
+        "computes.",
     )
 
 

@@ -117,7 +117,7 @@ def several_uses(graph: UseDef, candidate: FoldCandidate, ignored: str | None = 
 
 
 def own_weights(graph: UseDef, call: Node) -> str:
-    """Returns a sentence if another node reads the weight of a conv or linear, which advice to change it would change."""
+    """Returns advice for a conv or linear whose weight another node reads as well, else an empty text."""
     shared = also_read(graph, call.inputs[1], call)
     return f"Give this call weights of its own first: {shared}. " if shared else ""
 

@@ -97,7 +97,7 @@ def unseen_muls(graph: UseDef) -> Iterator[Found]:
 
 
 def _is_reversed_sub(graph: UseDef, neg: Node) -> bool:
-    """Returns whether a negation is the first half of ``c - y``, which torch compiles into two operators of one line."""
+    """Returns whether a negation is the first half of ``c - y``, which torch compiles into two operators."""
     readers = [graph.nodes.get(reader.node) for reader in graph.readers.get(neg.outputs[0].name, ())]
     one = readers[0] if len(readers) == 1 else None
     return one is not None and one.op == "aten::add" and one.source == neg.source
@@ -133,7 +133,7 @@ def _between(graph: UseDef, candidate: FoldCandidate, others: Iterator[Obstacle]
         f"{candidate.node.op}; torch folds what directly follows only.",
         _leave_out(graph, candidate, between),
     )
-    # A check of the shape is no obstacle to a batch norm right after a conv; any other reader would see other values.
+    # A check of the shape is no obstacle to a batch norm after a conv; any other reader would see other values.
     is_read = bool(graph.readers_apart(candidate.node.inputs[0], candidate.node))
     yield from (each for each in others if is_read or each.reason != "several_uses")
     for node in between:
@@ -162,7 +162,7 @@ def _leave_out(graph: UseDef, candidate: FoldCandidate, between: list[Node]) -> 
 
 
 def _target(graph: UseDef, conversion: Node) -> str:
-    """Returns the dtype that an ``aten::to`` converts into: empty if to none, ``?`` where the graph does not show it."""
+    """Returns the dtype that an ``aten::to`` converts into: empty if to none, ``?`` if the graph does not show it."""
     for name in conversion.inputs[1:3]:
         definer = graph.definers.get(name)
         value = definer.outputs[0].type if definer is not None and definer.op == "prim::Constant" else ""
@@ -264,8 +264,8 @@ def _before_conv(graph: UseDef, conv: Node) -> Obstacle:
         return Obstacle(
             "before_conv",
             stands,
-            f"{own_weights(graph, conv)}The conv has no padding, so merge it by hand: multiply the conv's weight by the batch norm's scale of "
-            "each input channel, and add the weight times the shifts, summed, to its bias.",
+            f"{own_weights(graph, conv)}The conv has no padding, so merge it by hand: multiply the conv's weight by "
+            "the batch norm's scale of each input channel, and add the weight times the shifts, summed, to its bias.",
         )
     padded = "The conv pads what the batch norm has shifted with zeros, so its bias cannot take the shift in."
     return Obstacle("before_padded_conv", f"{stands} {padded}")
