@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils.weak import WeakIdRef
 
-from freeze_engine.tensors.values import MOST_SUMMARIES, as_numbers, value_summary
-from freeze_engine.trace import Constant
-
-_CHUNK_ELEMENTS = 1 << 20
+from freeze_engine.tensors.statistics import Scratch, Statistics, statistics_of
+from freeze_engine.tensors.values import MOST_SUMMARIES, value_summary
+from freeze_engine.trace import Constant, ValueSummary
 
 _COMPRESSED_INDICES = {
     torch.sparse_csr: (torch.Tensor.crow_indices, torch.Tensor.col_indices),
@@ -43,6 +41,7 @@ class StorageNames:
         self._names: dict[Hashable, str] = {}
         self._held: list[torch.Tensor] | None = [] if holding else None
         self._constants: dict[Hashable, Constant] = {}
+        self._numbers = _KnownNumbers()
 
     def name(self, tensor: torch.Tensor) -> str | None:
         """Returns the name of a tensor's storage, ``None`` where torch shows none (sparse, MKLDNN, meta)."""
@@ -60,7 +59,7 @@ class StorageNames:
         return self._constants[identity]
 
     def _described(self, tensor: torch.Tensor) -> Constant:
-        constant = _described(tensor, self.name(tensor), is_summed_up=self._summaries_left > 0)
+        constant = _described(tensor, self.name(tensor), self._numbers, is_summed_up=self._summaries_left > 0)
         self._summaries_left -= constant.values is not None
         return constant
 
@@ -114,36 +113,6 @@ def constant_bytes(constants: Iterable[Constant]) -> int:
     return total
 
 
-@dataclass(slots=True)
-class _Statistics:
-    """Merges the moments of chunks."""
-
-    count: int = 0
-    minimum: float = math.inf
-    maximum: float = -math.inf
-    mean: float = 0.0
-    squares: float = 0.0
-    nonfinite: int = 0
-    nans: int = 0
-
-    def add(self, chunk: torch.Tensor) -> None:
-        if not math.isfinite(chunk.sum().item()):
-            finite = chunk[torch.isfinite(chunk)]
-            self.nonfinite += chunk.numel() - finite.numel()
-            self.nans += int(torch.isnan(chunk).sum())
-            chunk = finite
-        count = chunk.numel()
-        if count == 0:
-            return
-        variance, mean = (moment.item() for moment in torch.var_mean(chunk, correction=0))
-        low, high = (end.item() for end in torch.aminmax(chunk))
-        delta = mean - self.mean
-        self.minimum, self.maximum = min(self.minimum, low), max(self.maximum, high)
-        self.squares += variance * count + delta * delta * self.count * count / (self.count + count)
-        self.count += count
-        self.mean += delta * count / self.count
-
-
 def tensor_bytes(tensor: torch.Tensor) -> int:
     """Returns the bytes that a tensor of any layout takes, the indices of a sparse one included."""
     if tensor.is_meta or (tensor.layout is torch.strided and not tensor.is_quantized):
@@ -171,9 +140,28 @@ def _identity(tensor: torch.Tensor, storage: Callable[[torch.Tensor], Hashable])
     )
 
 
-def _described(tensor: torch.Tensor, storage: str | None, *, is_summed_up: bool = False) -> Constant:
+class _KnownNumbers:
+    """The numbers of the tensors described so far, of which many are equal, such as those of untrained norms."""
+
+    def __init__(self) -> None:
+        self._scratch = Scratch()
+        self._known: dict[Hashable, tuple[Statistics, ValueSummary | None]] = {}
+
+    def of(self, digest: str, tensor: torch.Tensor, values: torch.Tensor, is_summed_up: bool) -> tuple[Statistics, ValueSummary | None]:
+        """Returns the statistics of a tensor's values and, if asked for, their summary."""
+        key = (digest, tensor.dtype, tensor.layout, tensor.shape, values.shape, is_summed_up)
+        if key not in self._known:
+            elements = values.reshape(-1)
+            found = statistics_of(elements, self._scratch)
+            self._known[key] = found, value_summary(elements, found, tensor.numel()) if is_summed_up else None
+        return self._known[key]
+
+
+def _described(
+    tensor: torch.Tensor, storage: str | None, numbers: _KnownNumbers, *, is_summed_up: bool = False
+) -> Constant:
     if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
-        return _described_subclass(tensor)
+        return _described_subclass(tensor, numbers)
     tensor = tensor.detach()
     shown: dict[str, Any] = {
         "shape": tuple(tensor.shape),
@@ -188,17 +176,8 @@ def _described(tensor: torch.Tensor, storage: str | None, *, is_summed_up: bool 
     for part in (*parts, *_quantisation(tensor)):
         digest.update(part.contiguous().reshape(-1).view(torch.uint8).numpy().data)
     shown |= {"nbytes": sum(part.nbytes for part in parts), "digest": digest.hexdigest()[:16]}
-    statistics = _Statistics()
     values = tensor.dequantize() if tensor.is_quantized else parts[-1]
-    nonzero = 0
-    for chunk in torch.split(values.reshape(-1), _CHUNK_ELEMENTS):
-        numbers = as_numbers(chunk)
-        nonzero += int(torch.count_nonzero(numbers)) if is_summed_up else 0
-        statistics.add(numbers)
-    if is_summed_up:
-        ends = (statistics.minimum, statistics.maximum) if statistics.count else None
-        zeros = tensor.numel() - nonzero
-        shown["values"] = value_summary(values.reshape(-1), ends, zeros=zeros, nans=statistics.nans)
+    statistics, shown["values"] = numbers.of(digest.hexdigest(), tensor, values, is_summed_up)
     if statistics.count == 0:
         return Constant(**shown, nonfinite=statistics.nonfinite)
     return Constant(
@@ -211,7 +190,7 @@ def _described(tensor: torch.Tensor, storage: str | None, *, is_summed_up: bool 
     )
 
 
-def _described_subclass(tensor: torch.Tensor) -> Constant:
+def _described_subclass(tensor: torch.Tensor, numbers: _KnownNumbers) -> Constant:
     """Describes a tensor of a class of its own: by the tensors inside it, or without a digest where it hides them.
 
     Such a class defines which operators it answers; the bytes of a tensor, such as 4-bit integers, are those inside.
@@ -220,7 +199,7 @@ def _described_subclass(tensor: torch.Tensor) -> Constant:
     inner = _inside(tensor)
     if not inner:
         return Constant(shape, dtype, str(tensor.device), tensor.numel() * tensor.element_size())
-    parts = [_described(each, None) for each in inner]
+    parts = [_described(each, None, numbers) for each in inner]
     digests = [part.digest for part in parts]
     digest = None if None in digests else hashlib.sha256(repr(digests).encode()).hexdigest()[:16]
     return Constant(shape, dtype, str(tensor.device), sum(part.nbytes for part in parts), digest=digest)

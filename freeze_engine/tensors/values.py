@@ -11,6 +11,7 @@ from typing import Final
 
 import torch
 
+from freeze_engine.tensors.statistics import Statistics, as_numbers
 from freeze_engine.trace import ValueSummary
 
 MOST_SUMMARIES: Final = 2000
@@ -44,29 +45,23 @@ def keeping_values(kept: bool) -> Iterator[None]:
         _kept.reset(token)
 
 
-def value_summary(elements: torch.Tensor, ends: tuple[float, float] | None, *, zeros: int, nans: int) -> ValueSummary:
+def value_summary(elements: torch.Tensor, statistics: Statistics, size: int) -> ValueSummary:
     """Sums up the numbers of a tensor. The histogram is made of at most `SAMPLED` elements, spread over all of it.
 
     Args:
         elements: dense, flat, on the CPU; of a sparse tensor the stored ones.
-        ends: the smallest and the largest finite element, ``None`` if there is none.
-        zeros: elements of the whole tensor that are zero.
-        nans: elements that are not a number.
+        statistics: of these elements.
+        size: number of elements of the whole tensor.
     """
-    histogram, counted = _histogram(elements, ends) if ends is not None else ((), 0)
+    histogram, counted = _histogram(elements, statistics) if statistics.count else ((), 0)
     return ValueSummary(
-        zeros=zeros,
-        nans=nans,
+        zeros=size - statistics.nonzero,
+        nans=statistics.nans,
         histogram=histogram,
         counted=counted,
         # One object for every NaN, as a trace has it that was read from a file: two summaries can then be equal.
         first=tuple(math.nan if math.isnan(number) else number for number in as_numbers(elements[:FIRST]).tolist()),
     )
-
-
-def as_numbers(elements: torch.Tensor) -> torch.Tensor:
-    """Returns elements of any dtype as float64, those of complex numbers as magnitudes."""
-    return (elements.abs() if elements.is_complex() else elements).to(torch.float64)
 
 
 @cache
@@ -79,18 +74,26 @@ def _places() -> torch.Tensor:
     return torch.arange(SAMPLED, dtype=torch.float64) + torch.rand(SAMPLED, dtype=torch.float64, generator=generator)
 
 
-def _histogram(elements: torch.Tensor, ends: tuple[float, float]) -> tuple[tuple[int, ...], int]:
+def _histogram(elements: torch.Tensor, statistics: Statistics) -> tuple[tuple[int, ...], int]:
     """Returns the counts of the bins, and the number of elements looked at."""
-    count = elements.numel()
-    sampled = elements
-    if count > SAMPLED:
-        sampled = elements[(_places() * (count / SAMPLED)).long().clamp(max=count - 1)]
-    numbers = as_numbers(sampled)
-    finite = numbers[torch.isfinite(numbers)]
-    low, high = ends
+    numbers = as_numbers(_sampled(elements))
+    counted = len(numbers)
+    if statistics.nonfinite:
+        numbers = numbers[torch.isfinite(numbers)]
+    low, high = statistics.minimum, statistics.maximum
     # In units of the range, which itself may be too large for a float.
     scale = max(abs(low), abs(high)) or 1.0
     width = high / scale - low / scale
-    places = ((finite / scale - low / scale) / width * BINS).long() if width > 0 else torch.zeros(len(finite)).long()
-    counts = torch.bincount(places.clamp(0, BINS - 1), minlength=BINS)
-    return tuple(counts.tolist()), len(sampled)
+    if not width > 0:
+        return (len(numbers), *(0,) * (BINS - 1)), counted
+    places = numbers.div(scale).sub_(low / scale).div_(width).mul_(BINS).long()
+    return tuple(torch.bincount(places.clamp_(0, BINS - 1), minlength=BINS).tolist()), counted
+
+
+def _sampled(elements: torch.Tensor) -> torch.Tensor:
+    count = elements.numel()
+    if count <= SAMPLED:
+        return elements
+    places = (_places() * (count / SAMPLED)).long().clamp_(max=count - 1)
+    # Indexing does the same for any dtype, in five times the time.
+    return elements.index_select(0, places) if elements.dtype is torch.float32 else elements[places]

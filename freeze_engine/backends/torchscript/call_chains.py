@@ -21,7 +21,7 @@ import torch
 from freeze_engine.backends.common.source_text import lines_around
 from freeze_engine.backends.common.torch_private import class_name, scripted_function
 from freeze_engine.backends.torchscript.capture.raw import callee, inline_calls, method_graph
-from freeze_engine.backends.torchscript.graph.live import live_nodes
+from freeze_engine.backends.torchscript.graph.live_walk import inputs_of, live_kinds
 from freeze_engine.trace import SourceLines, SourceRef
 
 Chain = tuple[SourceRef, ...]
@@ -109,6 +109,7 @@ class _Finder:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Sequence[_Inner]] = {}
+        self._nodes: dict[tuple[str, str], _Inner] = {}
         self.texts: dict[str, None] = {}
 
     def of(self, module: Any, method: str) -> Sequence[_Inner]:
@@ -139,22 +140,28 @@ class _Finder:
         brought: list[list[int]] = [[] for _ in calls]
         inside: list[int] = []
         begun = 0
-        for node in live_nodes(fenced):
-            if node.kind() == _BEGIN:
+        for node, kind in live_kinds(fenced):
+            if kind == _BEGIN:
                 inside.append(begun)
                 begun += 1
-            elif node.kind() == _END:
+            elif kind == _END:
                 inside.pop()
             else:
                 for each in inside:
                     brought[each].append(len(found))
-                text = str(node.sourceRange())
-                found.append(_Inner((node.kind(), text), _own_calls(text)))
+                found.append(self._node((kind, node.sourceRange())))
         for call, places in reversed(list(zip(calls, brought, strict=True))):  # a call in a fork before the fork
             around = self._around(call, [found[place] for place in places])
             for place, calls_to in zip(places, around, strict=True):
                 found[place] = _Inner(found[place].key, calls_to)
         return found
+
+    def _node(self, key: tuple[str, str]) -> _Inner:
+        """Returns a node without calls around it; many nodes read the same."""
+        known = self._nodes.get(key)
+        if known is None:
+            known = self._nodes[key] = _Inner(key, _own_calls(key[1]))
+        return known
 
     def _around(self, call: _Call, nodes: Sequence[_Inner]) -> list[_Calls]:
         """Returns the calls of the nodes that a call brought, itself included."""
@@ -174,17 +181,17 @@ class _Call:
     """
 
     def __init__(self, node: Any, parameters: _Parameters) -> None:
-        self.text = str(node.sourceRange())
+        self.text: str = node.sourceRange()
         self._stack = _stack(self.text)
         self._saved = _saved(self.text)
         self._places = (*(self._stack or _first(self.text)), *self._saved)
         self.method: tuple[Any, str] | None = None
         self.function = ""
         if node.kind() == "prim::CallMethod":
-            path = _read_path(next(iter(node.inputs())), parameters.paths)
+            path = _read_path(node.inputsAt(0), parameters.paths)
             self.method = None if path is None else (parameters.owner, ".".join((*path, node.s("name"))))
         elif node.kind() == "prim::CallFunction":
-            self.function = str(next(iter(node.inputs())).type().annotation_str)
+            self.function = str(node.inputsAt(0).type().annotation_str)
 
     def around(self, nodes: Sequence[_Inner], callee_nodes: Sequence[_Inner]) -> Iterator[_Calls]:
         """Yields the calls of the nodes that this call brought, itself included.
@@ -241,12 +248,13 @@ def _parameters(graph: Any, owner: Any) -> _Parameters:
 
 def _fence(graph: Any, parameters: _Parameters) -> Iterator[_Call]:
     """Puts marks around every call of a graph and inside the bodies of forks, and yields them in order."""
-    for node in list(_reachable(graph)):
-        if node.kind() in _CALLS:
+    # The bodies of forks are graphs of their own.
+    for node, kind in live_kinds(graph, subgraphs=False):
+        if kind in _CALLS:
             yield _Call(node, parameters)
             graph.create(_BEGIN, [], 0).insertBefore(node)
             graph.create(_END, [], 0).insertAfter(node)
-        elif node.kind() == "prim::fork":
+        elif kind == "prim::fork":
             body = node.g("Subgraph")
             first = next(iter(body.nodes()), None)
             if first is None:
@@ -254,20 +262,12 @@ def _fence(graph: Any, parameters: _Parameters) -> Iterator[_Call]:
             yield _Call(node, parameters)
             read = (
                 (given, _read_path(value, parameters.paths))
-                for given, value in zip(body.inputs(), node.inputs(), strict=True)
+                for given, value in zip(body.inputs(), inputs_of(node), strict=True)
             )
             paths = {given.debugName(): path for given, path in read if path is not None}
             yield from _fence(body, _Parameters(parameters.owner, paths))
             body.create(_BEGIN, [], 0).insertBefore(next(iter(body.nodes())))
             body.appendNode(body.create(_END, [], 0))
-
-
-def _reachable(block: Any) -> Iterator[Any]:
-    """Yields the nodes of a graph and its blocks, without the bodies of forks, which are graphs of their own."""
-    for node in list(block.nodes()):
-        yield node
-        for inner in node.blocks():
-            yield from _reachable(inner)
 
 
 def _read_path(value: Any, parameters: Mapping[str, _Path]) -> _Path | None:
@@ -277,7 +277,7 @@ def _read_path(value: Any, parameters: Mapping[str, _Path]) -> _Path | None:
         return parameters.get(value.debugName())
     if node.kind() != "prim::GetAttr":
         return None
-    owner = _read_path(next(iter(node.inputs())), parameters)
+    owner = _read_path(node.inputsAt(0), parameters)
     return None if owner is None else (*owner, node.s("name"))
 
 

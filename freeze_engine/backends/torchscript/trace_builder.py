@@ -19,7 +19,8 @@ from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFree
 from freeze_engine.backends.torchscript.faults import faults
 from freeze_engine.backends.torchscript.folds.near_misses import near_misses
 from freeze_engine.backends.torchscript.graph.known_graphs import KnownGraphs
-from freeze_engine.backends.torchscript.graph.live import live_nodes, source_lines, source_ranges
+from freeze_engine.backends.torchscript.graph.live import source_lines, source_ranges
+from freeze_engine.backends.torchscript.graph.live_walk import live_kinds
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute, module_attributes
 from freeze_engine.backends.torchscript.graph.rebuild import Rebuilder
 from freeze_engine.backends.torchscript.graph.stages import (
@@ -321,8 +322,7 @@ class TraceBuilder:
 
 def same_nodes(snapshot: GraphSnapshot, graph: Any) -> bool:
     """Returns whether a live graph has the nodes of a snapshot, in the same order."""
-    ours = [node.op for node in snapshot.walk()]
-    return ours == [str(node.kind()) for node in live_nodes(graph)]
+    return [node.op for node in snapshot.walk()] == [kind for _, kind in live_kinds(graph)]
 
 
 def _code(graph: Any) -> str | None:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from freeze_engine.backends.common.torch_private import private
 from freeze_engine.backends.torchscript.graph.live import printable
+from freeze_engine.backends.torchscript.graph.live_walk import outputs_of
 from freeze_engine.backends.torchscript.graph.parser import parse_graph, parse_node
 from freeze_engine.trace import AliasAnalysis, AliasEntry, Block, ChainLink, GraphSnapshot, Node, Write
 
@@ -167,6 +168,8 @@ class WriterSearch:
     def _enter(self, nodes: tuple[Node, ...], live_block: Any) -> None:
         for node, live in zip(nodes, live_block.nodes(), strict=True):
             self._note(node, live)
+            if not node.blocks:
+                continue
             plain = [block for block in node.blocks if not block.scope]
             for block, inner in zip(plain, live.blocks(), strict=True):
                 self._note_inputs(node, block, inner)
@@ -183,7 +186,7 @@ class WriterSearch:
         if node.op in _PUTS:
             for name in node.inputs[1:]:
                 self._uses.setdefault(name, []).append(node.inputs[0])
-        for position, (value, output) in enumerate(zip(node.outputs, live.outputs(), strict=True)):
+        for position, (value, output) in enumerate(zip(node.outputs, outputs_of(live), strict=True)):
             self._values[value.name] = output
             self._makers[value.name] = node
             self._sources[value.name] = [*node.inputs, *_yielded(node, position)]

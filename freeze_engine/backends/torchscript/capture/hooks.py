@@ -26,7 +26,8 @@ from freeze_engine.backends.torchscript.capture.raw import (
     method_graph,
 )
 from freeze_engine.backends.torchscript.capture.user_calls import UserCall, outermost
-from freeze_engine.backends.torchscript.graph.live import is_unprintable, live_nodes, module_path
+from freeze_engine.backends.torchscript.graph.live import is_unprintable, module_path
+from freeze_engine.backends.torchscript.graph.live_walk import live_nodes
 from freeze_engine.backends.torchscript.graph.module_slots import module_attributes
 from freeze_engine.backends.torchscript.graph.stages import FREEZE_MODULE, INPUT
 from freeze_engine.backends.torchscript.log.growth_clock import LogClock

@@ -219,7 +219,7 @@ def _resolve_interfaces(graph: Any, module: Any) -> bool:
     """
     found = False
     for node in graph.findAllNodes("prim::CallMethod"):
-        receiver = next(iter(node.inputs()))
+        receiver = node.inputsAt(0)
         called = _read_module(receiver, module) if receiver.type().kind() == "InterfaceType" else None
         if called is not None:
             receiver.setType(called._type())
@@ -231,10 +231,10 @@ def _read_module(value: Any, module: Any) -> Any:
     """Returns the submodule that a chain of reads leads to from a method's own module, ``None`` if to none."""
     node = value.node()
     if node.kind() == "prim::Param":
-        return module if value.debugName() == next(iter(value.node().outputs())).debugName() else None
+        return module if value.debugName() == value.node().outputsAt(0).debugName() else None
     if node.kind() != "prim::GetAttr":
         return None
-    owner = _read_module(next(iter(node.inputs())), module)
+    owner = _read_module(node.inputsAt(0), module)
     return None if owner is None else dict(torch_private.submodules(owner)).get(node.s("name"))
 
 

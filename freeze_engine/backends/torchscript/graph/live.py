@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from freeze_engine.backends.common.torch_private import has_all, object_state, private
+from freeze_engine.backends.torchscript.graph.live_walk import live_kinds, live_nodes
 from freeze_engine.backends.torchscript.graph.module_slots import tensors_in
 from freeze_engine.backends.torchscript.graph.stages import CONSTANT_OPS
 from freeze_engine.tensors.constants import StorageNames, constant_of
@@ -31,17 +32,6 @@ _MARKER = re.compile(r"^\s*~+(?: <--- HERE)?\s*$")
 _SPELT_OUT = 10
 
 
-def live_nodes(graph: Any) -> Iterator[Any]:
-    """Yields the nodes of a live graph or block in the order of `GraphSnapshot.walk`."""
-    for node in graph.nodes():
-        yield node
-        for block in node.blocks():
-            yield from live_nodes(block)
-        # torch does not print the body of a Python function that was traced.
-        if node.hasAttribute("Subgraph") and node.kind() != "prim::PythonOp":
-            yield from live_nodes(node.g("Subgraph"))
-
-
 def paired(snapshot: GraphSnapshot, graph: Any) -> list[tuple[Node, Any]]:
     """Pairs each node of a snapshot with the live node it was printed from.
 
@@ -52,13 +42,14 @@ def paired(snapshot: GraphSnapshot, graph: Any) -> list[tuple[Node, Any]]:
     Returns:
         The pairs; empty if the two are not the same graph.
     """
-    ours, theirs = list(snapshot.walk()), list(live_nodes(graph))
-    same = len(ours) == len(theirs) and all(mine.op == _kind(node) for mine, node in zip(ours, theirs, strict=True))
-    return list(zip(ours, theirs, strict=True)) if same else []
+    ours, theirs = list(snapshot.walk()), live_kinds(graph)
+    if [node.op for node in ours] != [_printed(*each) for each in theirs]:
+        return []
+    return [(mine, node) for mine, (node, _) in zip(ours, theirs, strict=True)]
 
 
-def _kind(node: Any) -> str:
-    return str(node.kind()) if node.kind() != "prim::PythonOp" else f"^{node.pyname()}"
+def _printed(node: Any, kind: str) -> str:
+    return kind if kind != "prim::PythonOp" else f"^{node.pyname()}"
 
 
 def module_path(node: Any) -> str:

@@ -19,7 +19,7 @@ import torch
 
 from freeze_engine.backends.common.torch_private import class_type, private
 from freeze_engine.backends.torchscript.graph.attribute_reads import slot_accesses
-from freeze_engine.trace import Block, GraphSnapshot, Node, Value
+from freeze_engine.trace import GraphSnapshot, Node, Value
 
 _MODULE_TYPE = re.compile(r"__torch__\.(?!torch\.classes\.)[\w.]+")
 _IDENTIFIER = re.compile(r"[\w.]+", re.ASCII)
@@ -145,13 +145,12 @@ def _module_types(snapshot: GraphSnapshot, self_path: str, submodule: Callable[[
 
 def _put_back(snapshot: GraphSnapshot, graph: Any, modules: dict[str, Any], constant: Callable[[str], Any]) -> bool:
     values = [*zip(snapshot.inputs, graph.inputs(), strict=True)]
-    for node, live in _side_by_side(snapshot.nodes, graph):
-        values += zip(node.outputs, live.outputs(), strict=True)
-        if node.blocks:
-            for block, live_block in zip(node.blocks, live.blocks(), strict=True):
-                values += _inputs(block, live_block)
+    nodes: list[tuple[Node, Any]] = []
+    _side_by_side(snapshot.nodes, graph, nodes, values)
+    for node, live in nodes:
         if node.op == "prim::Constant" and not _is_plain(node) and not _put_constant(node, live, constant):
             return False
+    # A name that is taken goes to the value that asks for it last, so the order matters.
     for value, live in values:
         if _is_module(value.type):
             if value.name not in modules:
@@ -162,22 +161,25 @@ def _put_back(snapshot: GraphSnapshot, graph: Any, modules: dict[str, Any], cons
     return True
 
 
-def _side_by_side(nodes: tuple[Node, ...], live_block: Any) -> Iterator[tuple[Node, Any]]:
-    """Yields each node with its live one, in the order of `GraphSnapshot.walk`; forks are not among them."""
+def _side_by_side(
+    nodes: tuple[Node, ...], live_block: Any, found: list[tuple[Node, Any]], values: list[tuple[Value, Any]]
+) -> None:
+    """Adds each node, and each value that is defined, with its live one; there are no forks among the nodes."""
     for node, live in zip(nodes, live_block.nodes(), strict=True):
-        yield node, live
+        found.append((node, live))
+        # Indices, see `live_walk`.
+        values += [(value, live.outputsAt(number)) for number, value in enumerate(node.outputs)]
         if node.blocks:
-            for block, inner in zip(node.blocks, live.blocks(), strict=True):
-                yield from _side_by_side(block.nodes, inner)
+            inner = list(zip(node.blocks, live.blocks(), strict=True))
+            for block, body in inner:
+                values += zip(block.inputs, body.inputs(), strict=True)
+            for block, body in inner:
+                _side_by_side(block.nodes, body, found, values)
 
 
 @functools.lru_cache(maxsize=1024)
 def _is_module(type_text: str) -> bool:
     return _MODULE_TYPE.search(type_text) is not None
-
-
-def _inputs(block: Block, live_block: Any) -> list[tuple[Value, Any]]:
-    return list(zip(block.inputs, live_block.inputs(), strict=True))
 
 
 def _put_constant(node: Node, live: Any, constant: Callable[[str], Any]) -> bool:
