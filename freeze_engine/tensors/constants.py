@@ -147,7 +147,9 @@ class _KnownNumbers:
         self._scratch = Scratch()
         self._known: dict[Hashable, tuple[Statistics, ValueSummary | None]] = {}
 
-    def of(self, digest: str, tensor: torch.Tensor, values: torch.Tensor, is_summed_up: bool) -> tuple[Statistics, ValueSummary | None]:
+    def of(
+        self, digest: str, tensor: torch.Tensor, values: torch.Tensor, is_summed_up: bool
+    ) -> tuple[Statistics, ValueSummary | None]:
         """Returns the statistics of a tensor's values and, if asked for, their summary."""
         key = (digest, tensor.dtype, tensor.layout, tensor.shape, values.shape, is_summed_up)
         if key not in self._known:

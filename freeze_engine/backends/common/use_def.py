@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Final
 
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node
 
@@ -137,6 +140,21 @@ class UseDef:
         return {"0": False, "1": True}.get(self.definers[value].attribute("value") or "")
 
 
+#: The latest snapshots with what was found of them, by identity; ``None`` where nothing is shared.
+_shared: ContextVar[dict[int, tuple[GraphSnapshot, UseDef]] | None] = ContextVar("use_defs", default=None)
+_MOST_SHARED: Final = 6
+
+
+@contextlib.contextmanager
+def use_defs_shared() -> Iterator[None]:
+    """Lets `use_def` look at a snapshot once: the graph after one pass is the one before the next."""
+    token = _shared.set({})
+    try:
+        yield
+    finally:
+        _shared.reset(token)
+
+
 def use_def(graph: GraphSnapshot) -> UseDef:
     """Returns the definitions and uses of a snapshot.
 
@@ -146,6 +164,18 @@ def use_def(graph: GraphSnapshot) -> UseDef:
     Returns:
         Them, over all nested blocks and forked subgraphs.
     """
+    known = _shared.get()
+    if known is None:
+        return _use_def(graph)
+    # What is used again goes to the end.
+    found = known.pop(id(graph), None) or (graph, _use_def(graph))
+    known[id(graph)] = found
+    if len(known) > _MOST_SHARED:
+        del known[next(iter(known))]
+    return found[1]
+
+
+def _use_def(graph: GraphSnapshot) -> UseDef:
     nodes = {node.id: node for node in graph.walk()}
     readers: dict[str, list[Reader]] = {}
     for node in nodes.values():

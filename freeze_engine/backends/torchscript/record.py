@@ -25,6 +25,7 @@ from freeze_engine.backends.torchscript.replay.measure import RunnableFreeze, me
 from freeze_engine.backends.torchscript.trace_builder import LiveStep, TraceBuilder
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.peak_memory import peak_memory
+from freeze_engine.process.garbage import collection_paused
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import Measure, ModuleOptions, TorchScriptOptions
@@ -97,8 +98,9 @@ def record_module(
     if options.disabled_passes:
         recorder.notices.append(Notice("left_out", disabled_passes_text(options.disabled_passes, freeze.call)))
     recorder.on_step = observer.step_added
-    build = TraceBuilder(freeze, recorder)
-    build.run()
+    with collection_paused():
+        build = TraceBuilder(freeze, recorder)
+        build.run()
     if measure is not None and inputs is not None:
         observer.trace_built(_finished(recorder, freeze))
         subject = RunnableFreeze(model, ready.module, module, inputs, _kept(freeze), build.live, peak.nbytes)
@@ -116,7 +118,8 @@ def trace_of(freeze: RawFreeze) -> Trace:
         recorder.notices.append(Notice(UNREADABLE_NAME, str(refused)))
         return _finished(recorder, freeze)
     try:
-        TraceBuilder(freeze, recorder).run()
+        with collection_paused():
+            TraceBuilder(freeze, recorder).run()
     except Exception as error:  # noqa: BLE001 (one freeze that cannot be read must not cost the traces of the others)
         recorder.notices.append(unread(error))
     return _finished(recorder, freeze)

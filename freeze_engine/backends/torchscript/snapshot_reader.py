@@ -8,7 +8,14 @@ from typing import Any
 from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze
 from freeze_engine.backends.torchscript.graph.annotations import Annotations
 from freeze_engine.backends.torchscript.graph.attribute_reads import fork_paths
-from freeze_engine.backends.torchscript.graph.live import constant_values, constants, describe, module_path, paired
+from freeze_engine.backends.torchscript.graph.live import (
+    Walk,
+    constant_values,
+    constants,
+    describe,
+    module_path,
+    paired,
+)
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
 from freeze_engine.tensors.constants import StorageNames
 from freeze_engine.tensors.values import values_are_kept
@@ -24,6 +31,7 @@ class SnapshotReader:
         parse: reads the text of a graph.
         inlined: by method, the inlined graph as torch's log showed it. The freeze works on a copy of the module, whose
             values are numbered anew, so only these names are good.
+        walk: returns the nodes of a live graph.
     """
 
     def __init__(
@@ -32,11 +40,13 @@ class SnapshotReader:
         slots: dict[str, ModuleAttribute],
         parse: Callable[[str], GraphSnapshot],
         inlined: Mapping[str, GraphSnapshot],
+        walk: Walk,
     ) -> None:
         self._inlined = inlined
         self._freeze = freeze
         self._storages = StorageNames(holding=True, keeping_values=values_are_kept())
         self._parse = parse
+        self._walk = walk
         self._from_slots = self._describe_slots(slots)
         self._of_method: dict[str, Annotations] = {}
         self._values: dict[str, dict[str, Any]] = {}
@@ -91,12 +101,12 @@ class SnapshotReader:
 
     def _pairings(self, method: str) -> Iterator[list[tuple[Node, Any]]]:
         if method in self._inlined:
-            yield paired(self._inlined[method], self._freeze.inlined(method))
+            yield paired(self._inlined[method], self._freeze.inlined(method), self._walk)
         first = self._freeze.frozen.get(method) or self._freeze.inputs.get(method)
         driven = [step.after for step in self._freeze.steps if step.method == method]
         snapshots = {id(each): each for each in (first, *driven) if each is not None}
         for snapshot in snapshots.values():
-            yield paired(self._parse(snapshot.text), snapshot.graph)
+            yield paired(self._parse(snapshot.text), snapshot.graph, self._walk)
 
     def _fork_slots(self, method: str, inlined: GraphSnapshot) -> dict[str, str]:
         """Returns the attribute's path for each constant's name in a fork, which starts at the fork's module."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import partial
 
 from freeze_engine.backends.torchscript.attributes.origins import Origins, advance
 from freeze_engine.backends.torchscript.attributes.reads import Reading
-from freeze_engine.backends.torchscript.folds.rewrites import origins_after, rewrites
+from freeze_engine.backends.torchscript.folds.rewrite_context import Fold
+from freeze_engine.backends.torchscript.folds.rewrites import PASSES, folds
 from freeze_engine.backends.torchscript.graph.attribute_reads import fork_paths, scoped_nodes
 from freeze_engine.backends.torchscript.graph.stages import CONSTANT_OPS, PROPAGATE_ATTRIBUTES, PassRun
 from freeze_engine.backends.torchscript.log.messages import FOLDING
@@ -50,11 +51,9 @@ class StepTracker:
         made: dict[str, tuple[str, ...]] = {}
         found: tuple[Rewrite, ...] = ()
         if before and step.graph is not before.graph:
-            known, arguments = held.table(), held.arguments()
-            for one in run.passes:
-                found += rewrites(one, before.graph, step.graph, known, arguments)
-                made |= origins_after(one, before.graph, step.graph, known, arguments) if found else {}
-            made = {name: paths for name, paths in made.items() if name not in known}
+            for fold in self._folds(run, before.graph, step.graph, held):
+                found += (fold.rewrite,)
+                made |= {name: paths for name, paths in fold.origins.items() if held.is_new(name)}
             held = advance(held, before.graph, step.graph, made, found, partial(self._reading, run.method))
         if PROPAGATE_ATTRIBUTES in run.passes or any(FOLDING.fullmatch(line) for line in run.log):
             held = self._propagated(held, step)
@@ -64,6 +63,13 @@ class StepTracker:
     def latest(self, method: str) -> Step | None:
         """Returns the last step of a method so far."""
         return next((step for step in reversed(self._recorder.steps) if step.method == method), None)
+
+    def _folds(self, run: PassRun, before: GraphSnapshot, after: GraphSnapshot, held: Origins) -> Iterator[Fold]:
+        passes = [one for one in run.passes if one in PASSES]
+        if passes:
+            known, arguments = held.table(), held.arguments()
+            for one in passes:
+                yield from folds(one, before, after, known, arguments)
 
     def _reading(self, method: str, graph: GraphSnapshot) -> Reading:
         """Returns the reading of a graph; the graph after one step is the one before the next."""

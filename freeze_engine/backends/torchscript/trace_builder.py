@@ -8,6 +8,7 @@ from typing import Any
 
 from freeze_engine.backends.common.source_text import merged_lines
 from freeze_engine.backends.common.torch_private import private
+from freeze_engine.backends.common.use_def import use_defs_shared
 from freeze_engine.backends.torchscript.attributes.aliases import WriterSearch, alias_analysis
 from freeze_engine.backends.torchscript.attributes.assignments import AssignmentFinder
 from freeze_engine.backends.torchscript.attributes.chain_facts import Chain
@@ -20,7 +21,7 @@ from freeze_engine.backends.torchscript.faults import faults
 from freeze_engine.backends.torchscript.folds.near_misses import near_misses
 from freeze_engine.backends.torchscript.graph.known_graphs import KnownGraphs
 from freeze_engine.backends.torchscript.graph.live import source_lines, source_ranges
-from freeze_engine.backends.torchscript.graph.live_walk import live_kinds
+from freeze_engine.backends.torchscript.graph.live_walk import LiveWalks
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute, module_attributes
 from freeze_engine.backends.torchscript.graph.rebuild import Rebuilder
 from freeze_engine.backends.torchscript.graph.stages import (
@@ -84,10 +85,11 @@ class TraceBuilder:
         self._recorder = recorder
         self._slots = freeze.slots
         self._parse = KnownGraphs().read
+        self._walk = LiveWalks().kinds
         self._is_cut = bool(freeze.frozen) and is_cut(freeze.log)
         self._reading = self._read_log()
         inlined = self._reading.inlined if self._reading else {}
-        self._knowledge = SnapshotReader(freeze, self._slots, self._parse, inlined)
+        self._knowledge = SnapshotReader(freeze, self._slots, self._parse, inlined, self._walk)
         self._tracker = StepTracker(recorder, self._slots)
         self._removed_slots = bool(self._slots.keys() - self._result_slots().keys())
         self._codes: dict[int, str | None] = {}
@@ -96,6 +98,10 @@ class TraceBuilder:
 
     def run(self) -> None:
         """Adds every step, then the attributes, near misses and sources."""
+        with use_defs_shared():
+            self._run()
+
+    def _run(self) -> None:
         freeze = self._freeze
         reading = self._reading
         if reading is None or not reading.steps:
@@ -218,7 +224,7 @@ class TraceBuilder:
     def _add_alias_sets(self) -> None:
         for step in self._recorder.steps:
             graph = self._searched_graph(step.method) if step.name == RECORD_MUTABLE_ATTRIBUTES else None
-            if graph is not None and same_nodes(step.graph, graph):
+            if graph is not None and self._is_of(graph, step.graph):
                 self._recorder.update(step.index, aliases=alias_analysis(graph, step.graph, self._parse))
         for step in self._ends():
             if step.index in self.live:
@@ -261,9 +267,8 @@ class TraceBuilder:
         searched = inlined[-1] if inlined else steps[0]
         decided = next((step for step in steps if step.name == RECORD_MUTABLE_ATTRIBUTES), searched)
         graph = self._searched_graph(chain.method)
-        search = (
-            WriterSearch(graph, searched.graph) if graph is not None and same_nodes(searched.graph, graph) else None
-        )
+        is_searched = graph is not None and self._is_of(graph, searched.graph)
+        search = WriterSearch(graph, searched.graph) if is_searched else None
         propagated = next((step for step in steps if step.name == PROPAGATE_ATTRIBUTES), None)
         # torch removes attributes here: nodes that later passes remove had kept them.
         ended = [step for step in steps if step.stage == FREEZE_MODULE]
@@ -301,7 +306,7 @@ class TraceBuilder:
         for method in self._freeze.inputs:
             graph = self._searched_graph(method)
             step = next((each for each in self._recorder.steps if each.method == method and each.stage != INPUT), None)
-            if graph is None or step is None or not same_nodes(step.graph, graph):
+            if graph is None or step is None or not self._is_of(graph, step.graph):
                 continue
             with logging_option(""):  # the user may be logging the inliner
                 found = called_nodes(self._freeze.source, method)
@@ -310,19 +315,18 @@ class TraceBuilder:
             if len(ids) == len(found.chains):
                 paths += call_paths(method, dict(zip(ids, found.chains, strict=True)))
         self._recorder.call_paths = tuple(paths)
-        ranges = source_ranges(self._source_graphs())
+        ranges = source_ranges(self._source_graphs(), self._walk)
         lines = source_lines(dict.fromkeys((*ranges, *texts)))
         self._recorder.sources = tuple(merged_lines((*traced_lines(ranges), *lines)))
+
+    def _is_of(self, graph: Any, snapshot: GraphSnapshot) -> bool:
+        """Returns whether a live graph has the nodes of a snapshot, in the same order."""
+        return [node.op for node in snapshot.walk()] == [kind for _, kind in self._walk(graph)]
 
     def _source_graphs(self) -> Sequence[Any]:
         graphs = [self._searched_graph(step.method) for step in self._finals()]
         graphs += [step.graph for step in self.live.values()]
         return list({id(graph): graph for graph in graphs if graph is not None}.values())
-
-
-def same_nodes(snapshot: GraphSnapshot, graph: Any) -> bool:
-    """Returns whether a live graph has the nodes of a snapshot, in the same order."""
-    return [node.op for node in snapshot.walk()] == [kind for _, kind in live_kinds(graph)]
 
 
 def _code(graph: Any) -> str | None:

@@ -64,6 +64,10 @@ class Origins:
         """Returns the paths of the attributes whose values are in the constant called ``name``, sorted."""
         return tuple(sorted(self.held.get(name, frozenset()) | self.derived.get(name, frozenset())))
 
+    def is_new(self, name: str) -> bool:
+        """Returns whether nothing is known of a value."""
+        return name not in self.held and name not in self.derived
+
     def table(self) -> dict[str, tuple[str, ...]]:
         """Returns all of it as attribute paths by value name."""
         return {name: self.attributes(name) for name in sorted({*self.held, *self.derived})}

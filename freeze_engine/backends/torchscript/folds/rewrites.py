@@ -66,7 +66,7 @@ def rewrites(
         One for each fold, in graph order. ``consumed`` lists the merged nodes first, then the constants that fed
         them and that nothing reads any more; ``produced`` the resulting nodes, then the new constants.
     """
-    return tuple(fold.rewrite for fold in _folds(pass_name, before, after, origins, arguments))
+    return tuple(fold.rewrite for fold in folds(pass_name, before, after, origins, arguments))
 
 
 def origins_after(
@@ -91,19 +91,28 @@ def origins_after(
         known, eps; ``bias_fused_bn`` these but the conv's weight, and both biases and the running mean. Where the conv
         has no bias and the running mean is zero, the scale has no part in the new bias.
     """
-    folds = _folds(pass_name, before, after, origins, arguments)
-    made = {value: paths for fold in folds for value, paths in fold.origins.items()}
+    found = folds(pass_name, before, after, origins, arguments)
+    made = {value: paths for fold in found for value, paths in fold.origins.items()}
     defined = use_def(after).definers
     return {value: paths for value, paths in origins.items() if value in defined} | made
 
 
-def _folds(
+def folds(
     pass_name: str,
     before: GraphSnapshot,
     after: GraphSnapshot,
     origins: Mapping[str, tuple[str, ...]],
-    arguments: Arguments,
+    arguments: Arguments = _NO_ARGUMENTS,
 ) -> tuple[Fold, ...]:
+    """Returns the rewrites of one pass, each with the origins of the constants that it made.
+
+    Args:
+        pass_name: as for `rewrites`.
+        before: as for `rewrites`.
+        after: as for `rewrites`.
+        origins: as for `rewrites`.
+        arguments: as for `rewrites`.
+    """
     if pass_name not in PASSES or before is after:
         return ()
     return tuple(PASSES[pass_name](Rewriting.of(before, after, origins, arguments)))

@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from sys import intern
 from typing import Any
 
 import torch
 
 from freeze_engine.backends.common.torch_private import has_all, object_state, private
-from freeze_engine.backends.torchscript.graph.live_walk import live_kinds, live_nodes
+from freeze_engine.backends.torchscript.graph.live_walk import live_kinds
 from freeze_engine.backends.torchscript.graph.module_slots import tensors_in
 from freeze_engine.backends.torchscript.graph.stages import CONSTANT_OPS
 from freeze_engine.tensors.constants import StorageNames, constant_of
@@ -31,18 +31,21 @@ _RANGE_HEADER = re.compile(r'^(?:Serialized)? {0,3}File "(?P<file>.*)", line (?P
 _MARKER = re.compile(r"^\s*~+(?: <--- HERE)?\s*$")
 _SPELT_OUT = 10
 
+Walk = Callable[[Any], list[tuple[Any, str]]]
 
-def paired(snapshot: GraphSnapshot, graph: Any) -> list[tuple[Node, Any]]:
+
+def paired(snapshot: GraphSnapshot, graph: Any, walk: Walk = live_kinds) -> list[tuple[Node, Any]]:
     """Pairs each node of a snapshot with the live node it was printed from.
 
     Args:
         snapshot: read from a text of ``graph``, or of a graph that should be the same.
         graph: the live graph.
+        walk: returns what `live_kinds` does.
 
     Returns:
         The pairs; empty if the two are not the same graph.
     """
-    ours, theirs = list(snapshot.walk()), live_kinds(graph)
+    ours, theirs = list(snapshot.walk()), walk(graph)
     if [node.op for node in ours] != [_printed(*each) for each in theirs]:
         return []
     return [(mine, node) for mine, (node, _) in zip(ours, theirs, strict=True)]
@@ -161,13 +164,14 @@ def _others_in(value: Any) -> Iterator[object]:
         yield "tensor" if isinstance(value, torch.Tensor) else value
 
 
-def source_ranges(graphs: Iterable[Any]) -> Iterable[str]:
+def source_ranges(graphs: Iterable[Any], walk: Walk = live_kinds) -> Iterable[str]:
     """Returns what torch says about the places of nodes, each text once, in the order of the nodes.
 
     Args:
         graphs: live graphs.
+        walk: returns what `live_kinds` does.
     """
-    return dict.fromkeys(node.sourceRange() for graph in graphs for node in live_nodes(graph))
+    return dict.fromkeys(node.sourceRange() for graph in graphs for node, _ in walk(graph))
 
 
 def source_lines(ranges: Iterable[str]) -> tuple[SourceLines, ...]:

@@ -164,15 +164,19 @@ def _put_back(snapshot: GraphSnapshot, graph: Any, modules: dict[str, Any], cons
 def _side_by_side(
     nodes: tuple[Node, ...], live_block: Any, found: list[tuple[Node, Any]], values: list[tuple[Value, Any]]
 ) -> None:
-    """Adds each node, and each value that is defined, with its live one; there are no forks among the nodes."""
-    for node, live in zip(nodes, live_block.nodes(), strict=True):
+    """Adds each node, and each value that is defined, with its live one; there are no forks among the nodes.
+
+    The live ones were parsed from the others, so none is left over, and no iterator of torch is read to its end, which
+    takes long (see `freeze_engine.backends.torchscript.graph.live_walk`).
+    """
+    for node, live in zip(nodes, live_block.nodes(), strict=False):
         found.append((node, live))
-        # Indices, see `live_walk`.
-        values += [(value, live.outputsAt(number)) for number, value in enumerate(node.outputs)]
+        for number, value in enumerate(node.outputs):
+            values.append((value, live.outputsAt(number)))
         if node.blocks:
-            inner = list(zip(node.blocks, live.blocks(), strict=True))
+            inner = list(zip(node.blocks, live.blocks(), strict=False))
             for block, body in inner:
-                values += zip(block.inputs, body.inputs(), strict=True)
+                values += zip(block.inputs, body.inputs(), strict=False)
             for block, body in inner:
                 _side_by_side(block.nodes, body, found, values)
 
