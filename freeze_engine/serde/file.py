@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 from freeze_engine.errors import TraceFileError
+from freeze_engine.process.garbage import collection_paused
 from freeze_engine.process.whole_file import write_whole
 from freeze_engine.serde.bounds import Allowance, PayloadBound, TooLargeError
 from freeze_engine.serde.decode import decode
@@ -178,6 +179,11 @@ def loads(data: bytes, origin: str = "trace", max_bytes: int = MAX_BYTES, *, che
     Raises:
         TraceFileError: the bytes are not a whole, sound trace file of a known version.
     """
+    with collection_paused():
+        return _loaded(data, origin, max_bytes, check)
+
+
+def _loaded(data: bytes, origin: str, max_bytes: int, check: bool) -> Trace:
     version = _version(data, origin)
     try:
         trace = _decoded(data, origin, version, Allowance(max_bytes))

@@ -197,5 +197,6 @@ def _collect(nodes: tuple[Node, ...], found: list[Node]) -> None:
     # Generators inside each other would pass every node on as often as it is nested.
     for node in nodes:
         found.append(node)
-        for block in node.blocks:
-            _collect(block.nodes, found)
+        if node.blocks:
+            for block in node.blocks:
+                _collect(block.nodes, found)

@@ -7,10 +7,11 @@ that does, and the recorder is tested against them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, pairwise
 
 from freeze_engine.errors import InvalidTraceError
-from freeze_engine.trace import Latency, Payoff, Trace
+from freeze_engine.trace import Constant, Latency, Payoff, Trace
 from freeze_engine.trace.rules.graphs import GraphNames, graph_problems, nesting_problem
 from freeze_engine.trace.rules.references import References, graphs_of
 from freeze_engine.trace.rules.texts import plain_text
@@ -132,17 +133,24 @@ def _fates(trace: Trace) -> Iterator[str]:
 
 def _summaries(trace: Trace) -> Iterator[str]:
     seen: set[int] = set()
-    held = (
-        (f"step {step.index} ({step.name}), node {node.id}", node.constant)
-        for step, graph in graphs_of(trace)
-        for node in graph.walk()
-    )
-    for place, constant in chain(held, ((f"attribute {fate.path!r}", fate.tensor) for fate in trace.attributes)):
+    held = chain(_constants(trace), ((f"attribute {fate.path!r}", fate.tensor) for fate in trace.attributes))
+    for place, constant in held:
         if constant is None or constant.values is None or id(constant) in seen:
             continue
         seen.add(id(constant))
         if sum(constant.values.histogram) > constant.values.counted:
             yield f"{place}: its histogram counts more elements than were looked at"
+
+
+def _constants(trace: Trace) -> Iterator[tuple[str, Constant]]:
+    """Yields the constants of all nodes, each node once, where it first stands."""
+    seen: set[int] = set()
+    for step, graph in graphs_of(trace):
+        new = tuple(node for node in graph.nodes if id(node) not in seen)
+        seen.update(map(id, new))
+        for node in replace(graph, nodes=new).walk():
+            if node.constant is not None:
+                yield f"step {step.index} ({step.name}), node {node.id}", node.constant
 
 
 def _measured_once(trace: Trace) -> Iterator[str]:

@@ -110,7 +110,8 @@ class _Rules:
         if get_origin(hint) is Literal:
             return _leaf(arguments.__contains__, f"is none of {', '.join(arguments)}")
         if get_origin(hint) is tuple and arguments[-1] is Ellipsis:
-            return _items(self._of(arguments[0], kind, field))
+            # Of a snapshot's nodes most were visited with the one before it.
+            return _items(self._of(arguments[0], kind, field), self._sound if is_dataclass(arguments[0]) else None)
         if get_origin(hint) is tuple:
             return _group([self._of(argument, kind, field) for argument in arguments])
         if NoneType in arguments:
@@ -153,13 +154,15 @@ def _leaf(fits: Fits, wrong: str) -> _Rule:
 _ANYTHING = _leaf(lambda value: True, "")
 
 
-def _items(item: _Rule) -> _Rule:
+def _items(item: _Rule, visited: set[int] | None) -> _Rule:
     def explain(values: Any, place: str) -> Iterator[str]:
         for number, value in enumerate(values):
             yield from item.explain(value, f"{place}[{number}]")
 
     fits = item.fits
-    return _Rule(lambda values: not values or all(map(fits, values)), explain)
+    if visited is None:
+        return _Rule(lambda values: not values or all(map(fits, values)), explain)
+    return _Rule(lambda values: all([fits(value) for value in values if id(value) not in visited]), explain)
 
 
 def _group(parts: list[_Rule]) -> _Rule:

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
 
-import torch
-
 #: Operators without blocks and subgraphs, besides those of ATen.
 _FLAT: Final = frozenset(
     {
@@ -23,7 +21,6 @@ _FLAT: Final = frozenset(
 )
 #: Blocks of the operators that always have as many.
 _BLOCKS: Final = {"prim::If": 2, "prim::Loop": 1}
-_HAS_PREVIOUS: Final = hasattr(torch._C.Node, "prev")
 
 
 def live_nodes(graph: Any) -> list[Any]:
@@ -57,10 +54,11 @@ def _collect(nodes: Iterable[Any], found: list[tuple[Any, str]], subgraphs: bool
 
 
 def _nodes_in(block: Any) -> list[Any]:
-    if not _HAS_PREVIOUS:
+    end = block.returnNode()
+    if not hasattr(end, "prev"):
         return list(block.nodes())
     found: list[Any] = []
-    node = block.returnNode().prev()
+    node = end.prev()
     while node.kind() != "prim::Param":
         found.append(node)
         node = node.prev()
