@@ -94,7 +94,11 @@ def _device(node: Node) -> str | None:
 
 def _unsavable(steps: Sequence[Step]) -> Iterator[Notice]:
     told: set[str] = set()
+    seen: set[int] = set()
     for step in steps:
+        if id(step.graph) in seen:
+            continue
+        seen.add(id(step.graph))
         names = sorted({node.op for node in step.graph.walk() if node.op in _UNSAVABLE})
         if names and step.method not in told:
             told.add(step.method)

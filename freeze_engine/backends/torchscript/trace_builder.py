@@ -34,7 +34,7 @@ from freeze_engine.backends.torchscript.graph.stages import (
     PassRun,
 )
 from freeze_engine.backends.torchscript.log.method_names import MethodGraphs
-from freeze_engine.backends.torchscript.log.stderr_capture import logging_option
+from freeze_engine.backends.torchscript.log.stderr_capture import logging_off
 from freeze_engine.backends.torchscript.log.steps import LogReading, is_cut, read_log
 from freeze_engine.backends.torchscript.notices import notices
 from freeze_engine.backends.torchscript.snapshot_reader import SnapshotReader
@@ -308,7 +308,7 @@ class TraceBuilder:
             step = next((each for each in self._recorder.steps if each.method == method and each.stage != INPUT), None)
             if graph is None or step is None or not self._is_of(graph, step.graph):
                 continue
-            with logging_option(""):  # the user may be logging the inliner
+            with logging_off():  # the user may be logging the inliner
                 found = called_nodes(self._freeze.source, method)
             texts |= dict.fromkeys(found.texts)
             ids = [node.id for node in step.graph.walk()]

@@ -13,7 +13,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from freeze_engine.trace import Trace
+from freeze_engine.trace import Node, Trace
 from freeze_engine.trace.rules.hints import type_hints
 from freeze_engine.trace.rules.values import is_text
 
@@ -46,7 +46,20 @@ def _are_plain(trace: Trace) -> bool:
     while waiting:
         value = waiting.pop()
         kind: type = type(value)
-        if kind is str:
+        if kind is Node:
+            # Most of a trace is nodes, and of a node's parts only texts and values have texts at hand.
+            if id(value) not in seen:
+                seen.add(id(value))
+                waiting += (value.op, value.module, value.source, value.constant, *value.blocks)
+                plain = value.id.isascii() and all(map(str.isascii, value.inputs))
+                waiting += () if plain else (value.id, *value.inputs)
+                for each in value.outputs:
+                    if not (each.name.isascii() and each.type.isascii()):
+                        waiting += (each.name, each.type)
+                for pair in value.attributes:
+                    if not all(map(str.isascii, pair)):
+                        waiting += pair
+        elif kind is str:
             if not value.isascii() and not is_text(value):
                 return False
         elif id(value) not in seen:

@@ -162,7 +162,7 @@ def _items(item: _Rule, visited: set[int] | None) -> _Rule:
     fits = item.fits
     if visited is None:
         return _Rule(lambda values: not values or all(map(fits, values)), explain)
-    return _Rule(lambda values: all([fits(value) for value in values if id(value) not in visited]), explain)
+    return _Rule(lambda values: all(map(fits, [value for value in values if id(value) not in visited])), explain)
 
 
 def _group(parts: list[_Rule]) -> _Rule:

@@ -16,7 +16,7 @@ from freeze_engine.backends.common.observer import SILENT, RecordingObserver
 from freeze_engine.backends.torchscript.graph.live import printable
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
 from freeze_engine.backends.torchscript.log.records import CapturedLog
-from freeze_engine.backends.torchscript.log.stderr_capture import logging_option
+from freeze_engine.backends.torchscript.log.stderr_capture import logging_off
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class RawFreeze:
         if not self.freeze_started_ns or method not in self.inputs:
             return None
         if method not in self._inlined:
-            with logging_option(""):  # the user may be logging the inliner
+            with logging_off():  # the user may be logging the inliner
                 self._inlined[method] = inlined_graph(self.source, method)
         return self._inlined[method]
 

@@ -77,12 +77,12 @@ class Annotations:
         return known[1]
 
     def _annotated(self, node: Node) -> Node:
-        blocks = tuple(self._block(block) for block in node.blocks)
+        blocks = tuple(map(self._block, node.blocks)) if node.blocks else ()
         module = node.module or self._module(node)
         constant = self._constant(node.outputs[0]) if node.op in CONSTANT_OPS and node.outputs else None
         if blocks == node.blocks and module == node.module and constant is None:
             return node
-        return replace(node, blocks=blocks, module=module, constant=constant)
+        return Node(node.id, node.op, node.inputs, node.outputs, node.attributes, blocks, module, node.source, constant)
 
     def _module(self, node: Node) -> str:
         names = [value.name for value in node.outputs[:1]]

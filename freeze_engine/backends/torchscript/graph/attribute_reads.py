@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +40,12 @@ class SlotAccess:
 
 def attribute_name(node: Node) -> str:
     """Returns the name that a ``prim::GetAttr`` or ``prim::SetAttr`` is about."""
-    quoted = (node.attribute("name") or "").encode("utf-8", "surrogatepass")[1:-1]
+    return _unquoted(node.attribute("name") or "")
+
+
+@functools.lru_cache(maxsize=4096)
+def _unquoted(text: str) -> str:
+    quoted = text.encode("utf-8", "surrogatepass")[1:-1]
     return _ESCAPE.sub(_escaped, quoted).decode("utf-8", "backslashreplace")
 
 

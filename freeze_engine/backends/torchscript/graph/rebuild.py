@@ -13,6 +13,7 @@ import functools
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
+from operator import is_
 from typing import Any
 
 import torch
@@ -91,13 +92,17 @@ def without_leftovers(snapshot: GraphSnapshot) -> GraphSnapshot:
 
 
 def _alive(nodes: tuple[Node, ...], used: Collection[str]) -> tuple[Node, ...]:
-    kept = (node for node in nodes if not _is_leftover(node, used))
-    return tuple(
-        replace(node, blocks=tuple(replace(block, nodes=_alive(block.nodes, used)) for block in node.blocks))
-        if node.blocks
-        else node
-        for node in kept
-    )
+    kept = tuple(_with_alive(node, used) if node.blocks else node for node in nodes if not _is_leftover(node, used))
+    # What is as it was stays the object that it was, by which its line is known.
+    return nodes if len(kept) == len(nodes) and all(map(is_, kept, nodes)) else kept
+
+
+def _with_alive(node: Node, used: Collection[str]) -> Node:
+    alive = [_alive(block.nodes, used) for block in node.blocks]
+    if all(nodes is block.nodes for nodes, block in zip(alive, node.blocks, strict=True)):
+        return node
+    blocks = (replace(block, nodes=nodes) for nodes, block in zip(alive, node.blocks, strict=True))
+    return replace(node, blocks=tuple(blocks))
 
 
 def _is_leftover(node: Node, used: Collection[str]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 FILES = ("freeze_module", "graph_executor")
 _FILES = tuple(file.encode() for file in FILES)
 PREFIX = re.compile(rb"\[(DEBUG|UPDATE|DUMP) (\w+)\.cpp:(\d+)\] ?")
-_GRAPH_LINE = ("graph(", " ", "with ")
+_GRAPH_LINE = (b"graph(", b" ", b"with ")
 #: The fastest level of zlib; it reduces torch's log, one graph after another, to a twelfth.
 _QUICKEST = 1
 
@@ -77,21 +77,33 @@ class CapturedLog:
 
 def _records(data: bytes) -> Iterator[LogRecord]:
     tag: tuple[bytes, bytes] | None = None
-    graph: list[str] = []
+    prefix = b""
+    graph: list[bytes] = []
     message, end, offset = "", 0, 0
     for line in data.splitlines(keepends=True):
         offset += len(line)
+        # Thousands of lines in a row have one prefix.
+        if prefix and line.startswith(prefix):
+            text = line[len(prefix) :].rstrip(b"\n")
+            if text.startswith(_GRAPH_LINE):
+                graph.append(text)
+                end = offset
+                continue
         match = PREFIX.search(line)
         if match is None or match[2] not in _FILES:
             continue
-        text = line[match.end() :].decode(errors="replace").rstrip("\n")
-        continues = tag == (match[2], match[3]) and text.startswith(_GRAPH_LINE)
-        if continues:
+        text = line[match.end() :].rstrip(b"\n")
+        if tag == (match[2], match[3]) and text.startswith(_GRAPH_LINE):
             graph.append(text)
             end = offset
             continue
         if tag:
-            yield LogRecord(tag[0].decode(), message, "\n".join(graph) or None, end)
-        tag, message, graph, end = (match[2], match[3]), text.strip(), [], offset
+            yield LogRecord(tag[0].decode(), message, _joined(graph), end)
+        tag, message, graph, end = (match[2], match[3]), text.decode(errors="replace").strip(), [], offset
+        prefix = b"" if match.start() else b"[%s %s.cpp:%s] " % (match[1], match[2], match[3])
     if tag:
-        yield LogRecord(tag[0].decode(), message, "\n".join(graph) or None, end)
+        yield LogRecord(tag[0].decode(), message, _joined(graph), end)
+
+
+def _joined(lines: list[bytes]) -> str | None:
+    return b"\n".join(lines).decode(errors="replace") or None

@@ -106,6 +106,20 @@ def logging_option(option: str) -> Iterator[None]:
         set_option(before)
 
 
+@contextlib.contextmanager
+def logging_off() -> Iterator[None]:
+    """Turns off what the user logs.
+
+    An option that another thread has set for its capture stays: that does not log inlining, and restoring it later
+    would leave it on for good.
+    """
+    if private("_jit_get_logging_option")() in ("", LOGGING_OPTION):
+        yield
+        return
+    with logging_option(""):
+        yield
+
+
 def _flush_stderr() -> None:
     """Flushes Python's stderr; a program may have closed or removed it."""
     if sys.stderr is not None and not sys.stderr.closed:
