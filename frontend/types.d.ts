@@ -320,8 +320,92 @@ interface GraphText {
 
 type Route = { page: string; [part: string]: any };
 /** A recording as the server tells of it, see viewer/dashboard/jobs.py. */
-type JobMessage = any;
+interface JobMessage {
+  id: string;
+  model: string;
+  name: string;
+  backend: string;
+  state: JobState;
+  message: string;
+  /** Place in the queue, and least time to the start, of one that waits. */
+  place: number | null;
+  starts_s: number | null;
+  waited_s: number;
+  done: number;
+  total: number;
+  phase: string;
+  detail: string;
+  later: string[];
+  cancelling: boolean;
+  stage: string | null;
+  left_s: number | null;
+  elapsed_s: number;
+  steps: JobStep[];
+  trace: string | null;
+  /** A trace that can be opened before the end. */
+  preview: string | null;
+  error: string | null;
+  unmeasured: string | null;
+  /** The conversion that failed. */
+  conversion: "scripted" | "traced" | "exported" | null;
+  died_in: string | null;
+  log: string[];
+  request: RecordingRequest | null;
+}
+
+type JobState = "waiting" | "running" | "finished" | "failed" | "crashed" | "timed_out" | "over_limit" | "cancelled";
+
+/** A step of a recording that goes on. */
+interface JobStep {
+  index: number;
+  stage: string;
+  name: string;
+  method: string;
+  round: number | null;
+  changed: boolean;
+  nodes: number;
+}
+
 /** What a recording is asked for, see dashboard/command.js. */
+/** A parameter of a model, as the look at it found it. */
+interface ModelParameter {
+  name: string;
+  type: string;
+  /** How the code writes its default; null where there is none. */
+  default: string | null;
+  is_required: boolean;
+  is_keyword: boolean;
+  /** A suggestion as a text of `--input`, and where it comes from. */
+  input: string | null;
+  note: string;
+}
+
+type InputKind = "tensor" | "value" | "file" | "text";
+type InputField = "kind" | "keyword" | "text" | "shape" | "dtype" | "low" | "high" | "type" | "value" | "path";
+
+/** The fields of a row of inputs; those of the other kinds keep what was typed. */
+type InputFields = Record<InputField, string>;
+
+/** A row of inputs in the form. */
+interface InputRow {
+  fields: InputFields;
+  id: string;
+  parameter: ModelParameter | null;
+  /** The parameter that the row was last drawn for. */
+  painted: ModelParameter | null | undefined;
+  /** The name that it is passed by. */
+  named?: string;
+  touched: boolean;
+  suggested?: string;
+  wrong: boolean;
+  element: HTMLElement;
+  said: HTMLElement;
+  /** Where the failure of a call is shown. */
+  failed: HTMLElement;
+  timer?: ReturnType<typeof setTimeout>;
+  turn?: number;
+}
+
 interface RecordingRequest {
   model: string;
   inputs: string[];

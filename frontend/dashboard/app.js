@@ -1,5 +1,6 @@
 /* The dashboard: which page is shown, what stands around it, and the way to the server. */
 
+import { count } from "../graph/data/words.js";
 import { fill, h, toClipboard } from "../viewer/dom.js";
 import { emptyRequest, toCommand } from "./command.js";
 import { Drop } from "./drop.js";
@@ -13,7 +14,7 @@ import { button, dialog, iconButton, sign } from "./pieces.js";
 import { SweepPage } from "./sweep.js";
 import { Theme } from "./theme.js";
 import { ComparePage, TracePage } from "./trace.js";
-import { formatRoute, isLive, nameText, parseRoute, plural, stateWords } from "./words.js";
+import { formatRoute, isLive, nameText, parseRoute, stateWords } from "./words.js";
 
 export class Dashboard {
   /**
@@ -390,7 +391,7 @@ export class Dashboard {
         ? `${nameText(running[0].name || running[0].model)} ${running[0].total ? `${Math.floor((100 * running[0].done) / running[0].total)}%` : ""}`.trim()
         : null;
     const text = [
-      one ?? (running.length ? plural(running.length, "recording") : null),
+      one ?? (running.length ? count(running.length, "recording") : null),
       waiting ? `${waiting} waiting` : null,
     ]
       .filter(Boolean)

@@ -1,8 +1,9 @@
 /* Files: those of the machine that runs freezer-ui, to choose from, and those of this browser, to send there. */
 
+import { bytesText } from "../viewer/amounts.js";
 import { fill, h } from "../viewer/dom.js";
 import { button, dialog, progress, sign, unique } from "./pieces.js";
-import { ago, base, nameText, size } from "./words.js";
+import { ago, base, nameText } from "./words.js";
 
 const SHOWN = 400;
 /** @type {Record<string, any>} */
@@ -120,7 +121,7 @@ export class FolderList {
     const usable = entry.kind === "folder" || this.kinds.includes(entry.kind);
     const label = entry.name === ".." ? "The folder above" : null;
     const choose = () => (entry.kind === "folder" ? this.enter(entry.path) : this.onchoose(entry));
-    const about = entry.kind === "folder" ? "" : size(entry.size_bytes);
+    const about = entry.size_bytes === null ? "" : bytesText(entry.size_bytes);
     return h(
       "li",
       null,
@@ -236,7 +237,7 @@ function uploadLine(app, done) {
   });
   const place = h("div.fd-upload");
   chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
-  const words = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${size(limit)}`);
+  const words = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${bytesText(limit)}`);
   return h(
     "div.fd-upload-line",
     null,
@@ -263,7 +264,7 @@ export async function uploadInto(app, place, file, done) {
   const said = h("span.fv-num.fv-small", { role: "status" });
   const { promise, cancel } = upload(app, file, (/** @type {any} */ sent) => {
     bar.update(sent, file.size);
-    said.textContent = `${size(sent)} of ${size(file.size)}`;
+    said.textContent = `${bytesText(sent)} of ${bytesText(file.size)}`;
   });
   fill(
     place,
@@ -288,7 +289,7 @@ export async function uploadInto(app, place, file, done) {
 function upload(app, file, onprogress) {
   const limit = app.channel.site.upload_limit_bytes;
   if (file.size > limit) {
-    const text = `${file.name} has ${size(file.size)}, and more than ${size(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
+    const text = `${file.name} has ${bytesText(file.size)}, and more than ${bytesText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
     return { promise: Promise.reject(new Error(text)), cancel: () => {} };
   }
   const request = new XMLHttpRequest();

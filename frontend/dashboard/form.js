@@ -1,5 +1,7 @@
 /* The form that starts a recording, and the command line that does the same. */
 
+import { count } from "../graph/data/words.js";
+import { bytesText } from "../viewer/amounts.js";
 import { fill, h } from "../viewer/dom.js";
 import { toCommand } from "./command.js";
 import { chooseFile, isTrace } from "./files.js";
@@ -8,7 +10,6 @@ import { MeasureFields } from "./measuring.js";
 import { button, checkbox, field, unique } from "./pieces.js";
 import { AttributeTree } from "./tree.js";
 import { CallTrial } from "./trial.js";
-import { plural, size } from "./words.js";
 
 const INSPECT_AFTER_MS = 500;
 
@@ -420,7 +421,7 @@ export class FormPage {
     fill(
       this.about,
       h("strong", null, summary.name),
-      ` ${plural(parameters.length, "parameter")}${bytes ? `, ${size(bytes)}` : ""}, ${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`,
+      ` ${count(parameters.length, "parameter")}${bytes ? `, ${bytesText(bytes)}` : ""}, ${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`,
     );
     this.tree.show(summary);
     if (!this.request.preserve.length && summary.preserved.length) this.tree.set(summary.preserved);

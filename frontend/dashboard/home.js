@@ -1,5 +1,6 @@
 /* The first page: what this is, recordings, recent traces, examples. And a folder's page. */
 
+import { count } from "../graph/data/words.js";
 import { fill, h, svg } from "../viewer/dom.js";
 import { FolderList } from "./files.js";
 import { badge, button, empty, iconButton, KeyedList, progress, sign } from "./pieces.js";
@@ -14,7 +15,6 @@ import {
   nameText,
   phaseWords,
   placeWords,
-  plural,
   startWords,
 } from "./words.js";
 
@@ -194,7 +194,7 @@ export class HomePage {
     const unmeasured =
       trace.unmeasured && h("span.fv-badge.fv-warn", { title: lineText(trace.unmeasured) }, lacking(trace));
     const facts = nameText(
-      [plural(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)]
+      [count(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)]
         .filter(Boolean)
         .join(" · "),
     );
@@ -329,7 +329,7 @@ function jobRow(app, { id }) {
         : running
           ? phaseWords(job)
           : [
-              plural(job.steps.length, "step"),
+              count(job.steps.length, "step"),
               job.unmeasured,
               job.state === "cancelled"
                 ? job.message

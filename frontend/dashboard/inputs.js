@@ -2,70 +2,12 @@
 
 import { fill, h } from "../viewer/dom.js";
 import { chooseFile } from "./files.js";
-import { assigned, parameterWords, prefixes } from "./parameters.js";
-import { button, iconButton, unique } from "./pieces.js";
+import { RowControls } from "./input_row.js";
+import { toRow, toText } from "./input_text.js";
+import { assigned, parameterTitle, parameterWords, prefixes } from "./parameters.js";
+import { button, unique } from "./pieces.js";
 
-const KINDS = [
-  ["tensor", "random tensor"],
-  ["value", "plain value"],
-  ["file", "saved tensor"],
-  ["text", "as text"],
-];
-const INTEGER = /^u?int\d+$/;
 const CHECK_AFTER_MS = 250;
-
-/**
- * One row's fields for a text of `--input`; what has no form of its own stays text.
- * @param {any} text
- */
-function toRow(text) {
-  const named = text.startsWith("@") ? null : /^([A-Za-z_]\w*)=(.*)$/s.exec(text);
-  const [keyword, part] = named ? [named[1], named[2]] : ["", text];
-  const row = {
-    kind: "text",
-    keyword,
-    text: part,
-    shape: "",
-    dtype: "float32",
-    low: "",
-    high: "",
-    type: "int",
-    value: "",
-    path: "",
-  };
-  const tensor = /^(\d+(?:x\d+)*)(?::([a-z]+\d*)(?::(-?\d+)\.\.(-?\d+))?)?$/.exec(part);
-  const plain = /^(int|float|bool):(.*)$/s.exec(part);
-  if (part.startsWith("@")) return { ...row, kind: "file", path: part.slice(1) };
-  if (plain) return { ...row, kind: "value", type: plain[1], value: plain[2] };
-  if (!tensor) return row;
-  const [, shape, dtype = "float32", low = "", high = ""] = tensor;
-  return { ...row, kind: "tensor", shape, dtype, low, high };
-}
-
-/**
- * The text of `--input` that a row stands for.
- * @param {any} row
- */
-function toText(row) {
-  const part = /** @type {Record<string, any>} */ ({
-    tensor: () => tensorText(row),
-    value: () => `${row.type}:${row.value.trim()}`,
-    file: () => `@${row.path.trim()}`,
-    text: () => row.text.trim(),
-  })[row.kind]();
-  return row.keyword.trim() ? `${row.keyword.trim()}=${part}` : part;
-}
-
-/** @param {{ shape: any, dtype: any, low: any, high: any }} options */
-function tensorText({ shape, dtype, low, high }) {
-  const sizes = shape
-    .trim()
-    .replace(/^[([]|[)\]]$/g, "")
-    .replace(/\s*[×x*,]\s*|\s+/gi, "x")
-    .replace(/x$/, "");
-  const range = INTEGER.test(dtype) && (low || high) ? `:${low || 0}..${high}` : "";
-  return dtype === "float32" ? sizes : `${sizes}:${dtype}${range}`;
-}
 
 export class InputRows {
   /**
@@ -75,7 +17,7 @@ export class InputRows {
   constructor(app, onchange) {
     // Other methods set these.
     this.brings = /** @type {any} */ (undefined);
-    /** The model's parameters; null as long as they are not known. @type {any[] | null} */
+    /** The model's parameters; null as long as they are not known. @type {ModelParameter[] | null} */
     this.parameters = null;
     /** Names of the parameters whose rows the user removed. @type {Set<string>} */
     this.removed = new Set();
@@ -84,7 +26,7 @@ export class InputRows {
     this.needed = /** @type {any} */ (undefined);
     this.app = app;
     this.onchange = onchange;
-    /** @type {any[]} */
+    /** @type {InputRow[]} */
     this.rows = [];
     this.own = null;
     this.mine = true;
@@ -155,14 +97,14 @@ export class InputRows {
 
   /**
    * Draws a row anew that the user may be typing in.
-   * @param {any} row
+   * @param {InputRow} row
    */
   repaint(row) {
     const { active } = this;
     const key = active && row.element.contains(active) ? active.dataset.key : null;
     const at = key && active ? active.selectionStart : null;
     this.paint(row);
-    const control = key && row.element.querySelector(`[data-key=${key}]`);
+    const control = key ? controlOf(row, `[data-key=${key}]`) : null;
     control?.focus();
     if (at !== null && control?.setSelectionRange) control.setSelectionRange(at, at);
   }
@@ -196,7 +138,7 @@ export class InputRows {
     }
     await Promise.all(this.rows.map((row) => this.validate(row)));
     const wrong = this.rows.find((row) => row.wrong);
-    wrong?.element.querySelector("[aria-invalid]")?.focus();
+    if (wrong) controlOf(wrong, "[aria-invalid]")?.focus();
     return !wrong;
   }
 
@@ -210,34 +152,36 @@ export class InputRows {
   }
 
   /**
-   * @param {any} text
+   * @param {string} text
    * @param {boolean} focus
-   * @param {any} parameter
+   * @param {ModelParameter | null} parameter
    */
   append(text, focus = false, parameter = null) {
-    /** @type {any} */
+    const id = unique("input");
+    /** @type {InputRow} */
     const row = {
       fields: toRow(text),
-      id: unique("input"),
+      id,
       wrong: false,
       parameter,
       touched: focus,
       painted: undefined,
+      said: h("p.fd-note", { id: `${id}-said`, "aria-live": "polite" }),
+      element: h("div.fd-input"),
+      failed: h("div.fd-input-failure"),
     };
     if (parameter && !focus) row.suggested = text;
     if (text === "") row.fields.kind = "tensor";
-    row.said = h("p.fd-note", { id: `${row.id}-said`, "aria-live": "polite" });
-    row.element = h("div.fd-input");
     this.rows.push(row);
     if (parameter || focus) this.assign();
     else this.paint(row);
     this.render();
     if (text) this.validate(row);
-    if (focus) row.element.querySelector("[data-main]").focus();
+    if (focus) controlOf(row, "[data-main]")?.focus();
     this.onchange();
   }
 
-  /** @param {any} row */
+  /** @param {InputRow} row */
   remove(row) {
     const at = this.rows.indexOf(row);
     this.rows.splice(at, 1);
@@ -245,7 +189,7 @@ export class InputRows {
     this.assign();
     this.onchange();
     const next = this.rows[at] ?? this.rows.at(-1);
-    (next?.element.querySelector("[data-main]") ?? this.add).focus();
+    ((next && controlOf(next, "[data-main]")) ?? this.add).focus();
   }
 
   /** @param {any} mine */
@@ -295,16 +239,19 @@ export class InputRows {
   /** The rows, and a line for each parameter that has none. */
   lines() {
     const known = this.parameters ?? [];
-    const lines = known.map((/** @type {any} */ parameter) => {
+    const lines = known.map((parameter) => {
       const row = this.rows.find((one) => one.parameter === parameter);
       return row ? row.element : this.absent(parameter);
     });
-    return [...lines, ...this.rows.filter((row) => !known.includes(row.parameter)).map((row) => row.element)];
+    return [
+      ...lines,
+      ...this.rows.filter((row) => !row.parameter || !known.includes(row.parameter)).map((row) => row.element),
+    ];
   }
 
   /**
    * The line of a parameter without an input.
-   * @param {any} parameter
+   * @param {ModelParameter} parameter
    */
   absent(parameter) {
     const text =
@@ -318,127 +265,29 @@ export class InputRows {
     return h(
       "div.fd-input.fd-input-absent",
       null,
-      h("div.fd-input-line", null, this.title(parameter), h("span.fv-spring"), give),
+      h("div.fd-input-line", null, parameterTitle(parameter), h("span.fv-spring"), give),
       failed && this.failure.element,
     );
   }
 
   /**
-   * Name and type of a parameter, and whether a call needs it.
-   * @param {any} parameter
-   */
-  title(parameter) {
-    const required = parameter.is_required && h("span.fv-badge.fd-required", null, "required");
-    return h(
-      "div.fd-parameter",
-      null,
-      h("strong", null, parameter.name),
-      parameter.type && h("code.fv-muted", null, parameter.type),
-      required || h("span.fv-muted", null, `optional, ${parameter.default} by default`),
-    );
-  }
-
-  /**
    * Draws a row's controls anew, after its kind or dtype changed.
-   * @param {any} row
+   * @param {InputRow} row
    */
   paint(row) {
-    const { fields, id } = row;
     row.painted = row.parameter;
-    row.failed ??= h("div.fd-input-failure");
-    const change = (/** @type {string} */ key) => (/** @type {any} */ event) => {
-      fields[key] = event.target.value;
-      this.changed(row);
-    };
-    const repaint = (/** @type {string} */ key) => (/** @type {any} */ event) => {
-      fields[key] = event.target.value;
-      this.paint(row);
-      row.element.querySelector(`[data-key=${key}]`).focus();
-      this.changed(row);
-    };
-    const text = (/** @type {string} */ key, /** @type {any} */ label, props = {}) =>
-      h("input.fv-input", {
-        "aria-label": label,
-        value: fields[key],
-        autocomplete: "off",
-        spellcheck: "false",
-        oninput: change(key),
-        "aria-describedby": `${id}-said`,
-        data: { key },
-        ...props,
-      });
-    const select = (/** @type {string} */ key, /** @type {any} */ label, /** @type {any} */ options) =>
-      h(
-        "select.fv-input",
-        { "aria-label": label, onchange: repaint(key), data: { key } },
-        options.map((/** @type {[any, any]} */ [value, words]) =>
-          h("option", { value, selected: fields[key] === value }, words),
-        ),
-      );
-    const main = (/** @type {string} */ key) => ({ data: { key, main: "" } });
-    const controls = /** @type {Record<string, any>} */ ({
-      tensor: () => [
-        text("shape", "Shape", { ...main("shape"), placeholder: "1x3x224x224", class: "fd-grow" }),
-        select(
-          "dtype",
-          "Data type",
-          this.app.channel.site.dtypes.map((/** @type {any} */ name) => [name, name]),
-        ),
-        INTEGER.test(fields.dtype) && [
-          text("low", "Lowest value", { placeholder: "0", class: "fd-number", inputmode: "numeric" }),
-          h("span.fv-muted", { "aria-hidden": "true" }, "to below"),
-          text("high", "Below", { placeholder: "2", class: "fd-number", inputmode: "numeric" }),
-        ],
-      ],
-      value: () => [
-        select(
-          "type",
-          "Type",
-          ["int", "float", "bool"].map((name) => [name, name]),
-        ),
-        text("value", "Value", {
-          ...main("value"),
-          placeholder: /** @type {Record<string, any>} */ ({ int: "3", float: "0.5", bool: "true" })[fields.type],
-          class: "fd-grow",
-        }),
-      ],
-      file: () => [
-        text("path", "File that torch.save wrote", { ...main("path"), placeholder: "tensor.pt", class: "fd-grow" }),
-        button("Browse…", () => this.browse(row)),
-      ],
-      text: () => [
-        text("text", "As on the command line", {
-          ...main("text"),
-          placeholder: "2x16:int64:0..30000",
-          class: "fd-grow",
-        }),
-      ],
-    })[fields.kind]();
+    const { parameter } = row;
     fill(
       row.element,
-      row.parameter && h("div.fd-input-line", null, this.title(row.parameter), parameterWords(row)),
-      h(
-        "div.fd-input-line",
-        null,
-        select("kind", "Kind of input", KINDS),
-        controls,
-        row.parameter
-          ? null
-          : text("keyword", "Keyword argument, empty for the next positional one", {
-              placeholder: "positional",
-              class: "fd-keyword",
-            }),
-        iconButton("close", row.parameter ? `Remove the input ${row.parameter.name}` : "Remove this input", () =>
-          this.remove(row),
-        ),
-      ),
+      parameter && h("div.fd-input-line", null, parameterTitle(parameter), parameterWords(row)),
+      new RowControls(this, row).line(),
       row.said,
       row.failed,
     );
     row.element.setAttribute("role", "group");
   }
 
-  /** @param {any} row */
+  /** @param {InputRow} row */
   async browse(row) {
     const path = await chooseFile(this.app, { title: "Choose a saved tensor", kinds: ["model", "other"] });
     if (path === null) return;
@@ -448,7 +297,7 @@ export class InputRows {
     this.changed(row);
   }
 
-  /** @param {any} row */
+  /** @param {InputRow} row */
   changed(row) {
     row.touched = true;
     row.element.querySelector(".fd-guess")?.remove();
@@ -457,7 +306,7 @@ export class InputRows {
     this.onchange();
   }
 
-  /** @param {any} row */
+  /** @param {InputRow} row */
   async validate(row) {
     clearTimeout(row.timer);
     const text = toText(row.fields);
@@ -473,10 +322,16 @@ export class InputRows {
     row.wrong = wrong;
     row.said.textContent = says;
     row.said.classList.toggle("fd-error", wrong);
-    const control = row.element.querySelector("[data-main]");
-    if (wrong) control.setAttribute("aria-invalid", "true");
-    else control.removeAttribute("aria-invalid");
+    const control = controlOf(row, "[data-main]");
+    if (wrong) control?.setAttribute("aria-invalid", "true");
+    else control?.removeAttribute("aria-invalid");
   }
 }
 
-export { toRow as inputRow, toText as inputText };
+/**
+ * @param {InputRow} row
+ * @param {string} selector
+ */
+function controlOf(row, selector) {
+  return /** @type {HTMLInputElement | null} */ (row.element.querySelector(selector));
+}

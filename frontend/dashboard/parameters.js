@@ -5,15 +5,16 @@ import { h } from "../viewer/dom.js";
 /**
  * Finds the parameter of each row, and sorts the rows: those of parameters in the order of the signature, then the rest.
  * A row keeps the parameter that it has, if the model has it, too; else it keeps the name by which it was passed (`named`).
- * @param {any[]} rows
- * @param {any[]} parameters
+ * @param {InputRow[]} rows
+ * @param {ModelParameter[]} parameters
+ * @returns {InputRow[]}
  */
 export function assigned(rows, parameters) {
-  /** @type {Map<any, any>} */
+  /** @type {Map<ModelParameter, InputRow>} */
   const taken = new Map();
-  const named = (/** @type {any} */ name) =>
+  const named = (/** @type {string} */ name) =>
     parameters.find((parameter) => parameter.name === name && !taken.has(parameter)) ?? null;
-  const give = (/** @type {any} */ row, /** @type {any} */ parameter) => {
+  const give = (/** @type {InputRow} */ row, /** @type {ModelParameter | null} */ parameter) => {
     if (row.parameter && !parameter) row.fields.keyword = row.named ?? "";
     row.parameter = parameter;
     if (!parameter) return;
@@ -25,15 +26,15 @@ export function assigned(rows, parameters) {
     if (row.parameter || row.fields.keyword.trim()) continue;
     give(row, parameters.find((parameter) => !parameter.is_keyword && !taken.has(parameter)) ?? null);
   }
-  const known = parameters.filter((parameter) => taken.has(parameter)).map((parameter) => taken.get(parameter));
+  const known = parameters.flatMap((parameter) => taken.get(parameter) ?? []);
   return [...known, ...rows.filter((row) => !row.parameter)];
 }
 
 /**
  * What stands before the text of each row: nothing where it is positional, else the parameter's name. A parameter is
  * passed by its name if one before it has no row.
- * @param {any[]} rows
- * @param {any[]} parameters
+ * @param {InputRow[]} rows
+ * @param {ModelParameter[]} parameters
  * @returns {string[]}
  */
 export function prefixes(rows, parameters) {
@@ -47,9 +48,24 @@ export function prefixes(rows, parameters) {
 
 /**
  * Where a row's text comes from, as long as it is the suggested one.
- * @param {any} row
+ * @param {InputRow} row
  */
 export function parameterWords(row) {
   if (row.touched || !row.suggested) return null;
-  return h("span.fd-guess.fv-muted", null, row.parameter.note);
+  return h("span.fd-guess.fv-muted", null, row.parameter?.note);
+}
+
+/**
+ * Name and type of a parameter, and whether a call needs it.
+ * @param {ModelParameter} parameter
+ */
+export function parameterTitle(parameter) {
+  const required = parameter.is_required && h("span.fv-badge.fd-required", null, "required");
+  return h(
+    "div.fd-parameter",
+    null,
+    h("strong", null, parameter.name),
+    parameter.type && h("code.fv-muted", null, parameter.type),
+    required || h("span.fv-muted", null, `optional, ${parameter.default} by default`),
+  );
 }

@@ -1,12 +1,13 @@
 /* The viewer as a page: one trace, or two side by side, with what can be done with them. */
 
 import { mount } from "../viewer/mount.js";
+import { count } from "../graph/data/words.js";
 import { fill, h } from "../viewer/dom.js";
 import { DEFAULTS } from "../viewer/state.js";
 import { chooseFile } from "./files.js";
 import { button, dialog, sign } from "./pieces.js";
 import { Tour, wasToured } from "./tour.js";
-import { ago, base, lineText, nameText, phaseWords, plural, stateWords } from "./words.js";
+import { ago, base, lineText, nameText, phaseWords, stateWords } from "./words.js";
 
 /** What both kinds share: fetch, wait, fail, mount. */
 class ViewerPage {
@@ -344,7 +345,7 @@ export function chooseOther(app, path) {
         { type: "button", title: trace.path, onclick: () => go(trace.path) },
         sign("trace"),
         h("span.fd-file-name", null, nameText(trace.name)),
-        h("span.fv-muted.fv-small.fv-num", null, nameText(`${plural(trace.steps, "step")} · torch ${trace.torch}`)),
+        h("span.fv-muted.fv-small.fv-num", null, nameText(`${count(trace.steps, "step")} · torch ${trace.torch}`)),
         h("span.fv-muted.fv-small.fd-file-when", null, ago(trace.created)),
       ),
     ),

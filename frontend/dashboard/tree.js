@@ -1,8 +1,8 @@
 /* A model's own tree, from which attributes and methods to preserve are ticked. */
 
+import { bytesText } from "../viewer/amounts.js";
 import { fill, h, VirtualList } from "../viewer/dom.js";
 import { sign, unique } from "./pieces.js";
-import { size } from "./words.js";
 
 const ROW = 26;
 
@@ -218,7 +218,7 @@ export class AttributeTree {
       h("span.fv-muted.fv-small", null, attribute.kind),
       h("span.fv-spring"),
       h("span.fv-type.fv-clip", null, shape),
-      h("span.fv-muted.fv-small.fv-num.fd-tree-size", null, attribute.nbytes ? size(attribute.nbytes) : ""),
+      h("span.fv-muted.fv-small.fv-num.fd-tree-size", null, attribute.nbytes ? bytesText(attribute.nbytes) : ""),
     );
   }
 

@@ -1,4 +1,6 @@
-/* Words for times, sizes and states, and the address of every page. Pure. */
+/* Words for times and states, and the address of every page. Pure. */
+
+import { count } from "../graph/data/words.js";
 
 const SPANS = [
   [60, 1, "second"],
@@ -6,7 +8,6 @@ const SPANS = [
   [86400, 3600, "hour"],
   [7 * 86400, 86400, "day"],
 ];
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /**
  * How long ago a time was: "5 minutes ago"; the date where that says more.
@@ -21,7 +22,7 @@ export function ago(time, now = Date.now()) {
     /** @type {any[]} */ (SPANS).find(([limit]) => seconds < limit)
   );
   if (!span) return moment.toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
-  return `${plural(Math.round(seconds / span[1]), span[2])} ago`;
+  return `${count(Math.round(seconds / span[1]), span[2])} ago`;
 }
 
 /**
@@ -33,25 +34,6 @@ export function lasting(seconds) {
   if (whole < 100) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-}
-
-/**
- * A size in binary units, three significant digits.
- * @param {number} bytes
- */
-export function size(bytes) {
-  if (bytes === null || bytes === undefined) return "";
-  let [value, unit] = [bytes, 0];
-  while (value >= 999.5 && unit < UNITS.length - 1) [value, unit] = [value / 1024, unit + 1];
-  return `${unit && value < 99.95 ? Number(value.toPrecision(3)) : Math.round(value)} ${UNITS[unit]}`;
-}
-
-/**
- * @param {number} count
- * @param {string} word
- */
-export function plural(count, word) {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
 /**
@@ -134,7 +116,7 @@ export function stateWords(job) {
 
 /**
  * Whether a recording has not ended: it runs, or waits for its turn.
- * @param {JobMessage} job
+ * @param {{ state: JobState | undefined }} job
  */
 export function isLive(job) {
   return job.state === "running" || job.state === "waiting";
@@ -142,7 +124,7 @@ export function isLive(job) {
 
 /**
  * The place of a waiting recording in the line: "next in line".
- * @param {{ place: number }} options
+ * @param {{ place: number | null }} options
  */
 export function placeWords({ place }) {
   return place === 1 ? "next in line" : `number ${place} in line`;

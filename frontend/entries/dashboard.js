@@ -2,6 +2,6 @@
 
 import { mount } from "../dashboard/app.js";
 import { toCommand } from "../dashboard/command.js";
-import { inputRow, inputText } from "../dashboard/inputs.js";
+import { toRow as inputRow, toText as inputText } from "../dashboard/input_text.js";
 
 globalThis.FreezerDashboard = { mount, toCommand, inputRow, inputText };

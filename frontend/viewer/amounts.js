@@ -27,6 +27,24 @@ export function durationText(ns) {
   return `${threeDigits(ns / scale)} ${unit}`;
 }
 
+/**
+ * A share of a measured whole, in whole percent.
+ * @param {number} share from 0 to 1
+ */
+export function percentText(share) {
+  return share > 0 && share < 0.01 ? "<1%" : `${Math.round(100 * share)}%`;
+}
+
+/**
+ * A share of something counted, in percent, three significant digits.
+ * @param {number} part
+ * @param {number} whole
+ */
+export function partText(part, whole) {
+  const percent = (100 * part) / whole;
+  return percent > 0 && percent < 0.1 ? "less than 0.1%" : `${Number(percent.toPrecision(3))}%`;
+}
+
 /** @param {number} number */
 function threeDigits(number) {
   return number.toFixed(number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2);

@@ -1,5 +1,6 @@
 /* The fate table: every attribute, what became of it, why, and one click to what decided it. */
 
+import { count } from "../graph/data/words.js";
 import { h, listMove, VirtualList } from "./dom.js";
 import { fateBadge } from "./sheet.js";
 import { explains } from "./terms.js";
@@ -313,7 +314,7 @@ export class AttributesPanel {
 export function countWords(rows) {
   const counted = rows.filter((row) => row.counted).length;
   const others = rows.length - counted;
-  const words = `${others} ${others === 1 ? "other" : "others"}`;
+  const words = count(others, "other");
   return !others ? `${counted}` : counted ? `${counted} + ${words}` : words;
 }
 

@@ -1,5 +1,6 @@
 /* What stands around the panels: header, failure banner, tabs. */
 
+import { count } from "../graph/data/words.js";
 import { h, icon, reveal } from "./dom.js";
 import { explains } from "./terms.js";
 
@@ -99,7 +100,7 @@ export function fates(app) {
         "span.fv-fate-preserved",
         { title: "Submodules, flags and values that are preserved" },
         h("span.fv-dot"),
-        `and ${kept} other${kept === 1 ? "" : "s"} preserved`,
+        `and ${count(kept, "other")} preserved`,
       ),
     );
   }

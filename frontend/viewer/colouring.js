@@ -3,7 +3,7 @@
  * Parts of a node are [key, amount] pairs, see graph/colouring.js: two nodes with one key share what it stands for.
  */
 
-import { shortDtype, shortType } from "../graph/data/words.js";
+import { count, shortDtype, shortType } from "../graph/data/words.js";
 import { bytesText, durationText } from "./amounts.js";
 
 const CONSTANT_OPS = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
@@ -84,7 +84,7 @@ function shared(model, index, kind, parts) {
   const keys = new Set(parts.map(([key]) => key));
   const others =
     [...partsOf(model, index, kind).values()].filter((own) => own.some(([key]) => keys.has(key))).length - 1;
-  return others > 0 ? `, in kernels that compute ${others} more node${others === 1 ? "" : "s"}` : "";
+  return others > 0 ? `, in kernels that compute ${count(others, "more node")}` : "";
 }
 
 /**

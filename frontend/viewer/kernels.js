@@ -1,5 +1,6 @@
 /* What Inductor generated: the kernels of a program in call order, and its code beside. */
 
+import { count } from "../graph/data/words.js";
 import { fill, h, listMove, selectsText, VirtualList } from "./dom.js";
 import { coloured } from "./ir.js";
 import { grid } from "./grid.js";
@@ -155,7 +156,7 @@ export class KernelsPanel {
     this.rows = kernels.flatMap((/** @type {any} */ kernel, /** @type {any} */ index) =>
       !text || words(kernel).includes(text) ? [index] : [],
     );
-    const many = `${kernels.length} ${kernels.length === 1 ? "kernel" : "kernels"}`;
+    const many = count(kernels.length, "kernel");
     this.shown.textContent = `${this.rows.length === kernels.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
     this.list.update(this.rows.length);
   }

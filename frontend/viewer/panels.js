@@ -1,5 +1,6 @@
 /* The smaller tabs: rewrites and near misses, aliases and writes, environment. */
 
+import { count } from "../graph/data/words.js";
 import { fill, h, VirtualList } from "./dom.js";
 import { grid } from "./grid.js";
 import { pairs, section } from "./section.js";
@@ -270,7 +271,7 @@ export class AliasesPanel {
       (/** @type {[string, any, any]} */ [value, , targets]) =>
         !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text),
     );
-    this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${aliases.writes.length} ${aliases.writes.length === 1 ? "write" : "writes"}`;
+    this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${count(aliases.writes.length, "write")}`;
     fill(this.writes, this.written(aliases.writes, text));
     this.list.update(this.entries.length, 0);
   }

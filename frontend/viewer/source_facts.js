@@ -1,9 +1,11 @@
 /* What became of a line, in full: passes, what is left, kernels, time, error. */
 
+import { count } from "../graph/data/words.js";
+import { percentText } from "./amounts.js";
 import { h } from "./dom.js";
 import { section } from "./section.js";
 import { placeOfKey, shareOf, stepsOf } from "./source_links.js";
-import { count, left, percent } from "./source_listing.js";
+import { left } from "./source_listing.js";
 
 const MOST_NODES = 8;
 
@@ -106,7 +108,11 @@ export function openingFacts(app, foremost, pin) {
       "li",
       null,
       h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)),
-      h("span.fv-muted", null, ` ${time ? `${percent(time.share)} of the time` : count(row.effects.length, "effect")}`),
+      h(
+        "span.fv-muted",
+        null,
+        ` ${time ? `${percentText(time.share)} of the time` : count(row.effects.length, "effect")}`,
+      ),
     );
   });
   const timed = foremost.some(([, row]) => shareOf(row));

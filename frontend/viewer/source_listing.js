@@ -1,5 +1,7 @@
 /* The listing of source files: each line with small marks of what became of it. */
 
+import { count } from "../graph/data/words.js";
+import { percentText } from "./amounts.js";
 import { fill, h, listMove, reveal, selectsText } from "./dom.js";
 import { coloured } from "./ir.js";
 import { isGone, lineKey, listing, shareOf, stepsOf } from "./source_links.js";
@@ -262,7 +264,7 @@ function timeMark(row) {
       h("span.fv-line-bar-all", { style: { width: `${100 * time.share}%` } }),
       h("span.fv-line-bar-alone", { style: { width: `${100 * time.alone}%` } }),
     ),
-    h("span.fv-num", null, percent(time.share)),
+    h("span.fv-num", null, percentText(time.share)),
   );
 }
 
@@ -304,23 +306,10 @@ export function left({ operators, left: nodes, constants }) {
 }
 
 /**
- * @param {number} number
- * @param {string} one
- */
-export function count(number, one, several = `${one}s`) {
-  return `${number} ${number === 1 ? one : several}`;
-}
-
-/**
  * A line of code, its indent apart from its text.
  * @param {string} text
  */
 function codeOf(text) {
   const indent = text.length - text.trimStart().length;
   return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
-}
-
-/** @param {number} share */
-export function percent(share) {
-  return share > 0 && share < 0.01 ? "<1%" : `${Math.round(100 * share)}%`;
 }

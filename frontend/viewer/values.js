@@ -1,5 +1,6 @@
 /* Numbers of constants: histograms as small pictures, zeros, the first numbers; before and after a pass in one scale. */
 
+import { partText } from "./amounts.js";
 import { h, svg } from "./dom.js";
 import { pairs, section } from "./section.js";
 
@@ -32,22 +33,13 @@ export function valueRows(constant) {
   const rows = [
     [
       "zeros",
-      zeros ? `${zeros.toLocaleString("en")} of ${count.toLocaleString("en")} (${share(zeros, count)})` : "none",
+      zeros ? `${zeros.toLocaleString("en")} of ${count.toLocaleString("en")} (${partText(zeros, count)})` : "none",
     ],
     ["NaN", nans ? nans.toLocaleString("en") : null],
     ["infinite", infinite ? infinite.toLocaleString("en") : null],
     ["first", first ? `${first}${count > first.split(", ").length ? ", …" : ""}` : null],
   ];
   return rows.filter(([, text]) => text !== null);
-}
-
-/**
- * @param {number} part
- * @param {number} whole
- */
-function share(part, whole) {
-  const percent = (100 * part) / whole;
-  return percent > 0 && percent < 0.1 ? "less than 0.1%" : `${Number(percent.toPrecision(3))}%`;
 }
 
 /**

@@ -1,5 +1,48 @@
 "use strict";
 (() => {
+  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
+  function count(number3, noun, several = `${noun}s`) {
+    return `${number3} ${number3 === 1 ? noun : several}`;
+  }
+  function opName(op) {
+    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
+    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
+  }
+  function shortDtype(dtype) {
+    return DTYPES[dtype] ?? dtype;
+  }
+  function shortType(type) {
+    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
+    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
+    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
+    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
+  }
+  function shortName(name2) {
+    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
+    return parts.at(-1) || name2;
+  }
+  function attributeName(node) {
+    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
+    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
+  }
+  function pathText([path, ...more], frame = "") {
+    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
+    const words5 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words5.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+  }
+  function chipText(node, known) {
+    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
+    if (known) return known;
+    const type = node.outputs.length ? node.outputs[0].type : "";
+    if (node.op === "prim::GetAttr") {
+      const name2 = attributeName(node);
+      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
+      if (primitive) return "";
+      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
+      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
+    }
+    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
+  }
   function h(tag, props, ...children) {
     const [name2, ...classes] = tag.split(".");
     const element3 = document.createElement(name2);
@@ -59,10 +102,10 @@
       this.rowHeight = rowHeight;
       this.update(this.count, first * rowHeight);
     }
-    update(count4, top = null) {
-      this.count = count4;
+    update(count3, top = null) {
+      this.count = count3;
       this.range = null;
-      this.body.style.height = `${count4 * this.rowHeight}px`;
+      this.body.style.height = `${count3 * this.rowHeight}px`;
       if (top !== null) this.element.scrollTop = top;
       this.paint();
     }
@@ -109,12 +152,12 @@
       else if (after > 0) box[scroll] += Math.min(after, before);
     }
   }
-  function listMove(event, at, count4, page) {
+  function listMove(event, at, count3, page) {
     const move = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
-    if (move === void 0 || !count4) return null;
+    if (move === void 0 || !count3) return null;
     event.preventDefault();
     event.stopPropagation();
-    return Math.max(0, Math.min(count4 - 1, at + move));
+    return Math.max(0, Math.min(count3 - 1, at + move));
   }
   async function toClipboard(text) {
     try {
@@ -174,8 +217,28 @@
   function toCommand(request, backend, site) {
     return toWords(request, backend, site).map(quote).join(" ");
   }
+  var BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+  var TIME_UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+  function bytesText(nbytes) {
+    let [size, unit] = [nbytes, 0];
+    while (size >= 999.5 && unit < BYTE_UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
+    return `${unit ? threeDigits(size) : nbytes} ${BYTE_UNITS[unit]}`;
+  }
+  function durationText(ns) {
+    const [unit, scale] = TIME_UNITS.find(([, least]) => ns >= least) ?? ["ns", 1];
+    return `${threeDigits(ns / scale)} ${unit}`;
+  }
+  function percentText(share) {
+    return share > 0 && share < 0.01 ? "<1%" : `${Math.round(100 * share)}%`;
+  }
+  function partText(part4, whole) {
+    const percent = 100 * part4 / whole;
+    return percent > 0 && percent < 0.1 ? "less than 0.1%" : `${Number(percent.toPrecision(3))}%`;
+  }
+  function threeDigits(number3) {
+    return number3.toFixed(number3 >= 99.95 ? 0 : number3 >= 9.995 ? 1 : 2);
+  }
   var SPANS = [[60, 1, "second"], [3600, 60, "minute"], [86400, 3600, "hour"], [7 * 86400, 86400, "day"]];
-  var UNITS2 = ["B", "KiB", "MiB", "GiB", "TiB"];
   function ago(time, now = Date.now()) {
     const moment = new Date(time);
     if (time === null || time === void 0 || Number.isNaN(moment.getTime())) return "";
@@ -183,22 +246,13 @@
     if (seconds < 45) return "just now";
     const span = SPANS.find(([limit]) => seconds < limit);
     if (!span) return moment.toLocaleDateString(void 0, { year: "numeric", month: "short", day: "numeric" });
-    return `${plural(Math.round(seconds / span[1]), span[2])} ago`;
+    return `${count(Math.round(seconds / span[1]), span[2])} ago`;
   }
   function lasting(seconds) {
     const whole = Math.max(0, Math.round(seconds));
     if (whole < 100) return `${whole} s`;
     if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
     return `${Math.floor(whole / 3600)} h ${Math.floor(whole % 3600 / 60)} min`;
-  }
-  function size(bytes) {
-    if (bytes === null || bytes === void 0) return "";
-    let [value, unit] = [bytes, 0];
-    while (value >= 999.5 && unit < UNITS2.length - 1) [value, unit] = [value / 1024, unit + 1];
-    return `${unit && value < 99.95 ? Number(value.toPrecision(3)) : Math.round(value)} ${UNITS2[unit]}`;
-  }
-  function plural(count4, word2) {
-    return `${count4} ${word2}${count4 === 1 ? "" : "s"}`;
   }
   function base(path) {
     return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
@@ -267,9 +321,9 @@
     return encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
   }
   var SIGNS = { mark: "M8 1.5v13M2.4 4.8l11.2 6.4M2.4 11.2l11.2-6.4M6.2 2.6 8 4.2l1.8-1.6M6.2 13.4 8 11.8l1.8 1.6", record: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3Z", folder: "M1.5 4h4.6l1.5 1.8h6.9V13h-13Z", file: "M4 1.8h5.2L12 4.6v9.6H4ZM9 1.8v3h3", trace: "M2.5 3.5h5M2.5 8h8M2.5 12.5h11", model: "M8 1.7 13.5 4.8v6.4L8 14.3l-5.5-3.1V4.8ZM2.5 4.8 8 8l5.5-3.2M8 8v6.3", up: "M8 13V3.5M4 7.2l4-4 4 4", plus: "M8 3v10M3 8h10", close: "M4 4l8 8M12 4l-8 8", theme: "M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 0 1 0 12", keys: "M1.5 4.5h13v7h-13ZM4 7h.01M6.7 7h.01M9.3 7h.01M12 7h.01M5 9.3h6", compare: "M5.5 3v10M10.5 3v10M2 5.5h3.5M2 10.5h3.5M10.5 5.5H14M10.5 10.5H14", arrow: "M3 8h9.5M9 4.5 12.5 8 9 11.5", warn: "M8 2.2 14.5 13.5h-13ZM8 6.6v3M8 11.6h.01" };
-  var count = 0;
+  var count2 = 0;
   function unique(name2) {
-    return `fd-${name2}-${count += 1}`;
+    return `fd-${name2}-${count2 += 1}`;
   }
   function sign(name2) {
     const path = svg("path", { d: SIGNS[name2] });
@@ -278,22 +332,22 @@
   function button(text, onclick, { kind = "", icon: icon2 = null, ...props } = {}) {
     return h("button.fv-button.fd-button", { type: "button", class: kind && `fd-${kind}`, onclick, ...props }, icon2 && sign(icon2), text);
   }
-  function iconButton(name2, label2, onclick, props = {}) {
-    return h("button.fv-icon", { type: "button", title: label2, "aria-label": label2, onclick, ...props }, sign(name2));
+  function iconButton(name2, label, onclick, props = {}) {
+    return h("button.fv-icon", { type: "button", title: label, "aria-label": label, onclick, ...props }, sign(name2));
   }
   function badge(job) {
     const tone = isUnmeasured(job) ? "warn" : STATES[job.state].tone;
     return h("span.fv-badge.fd-badge", { class: `fd-tone-${tone}` }, h("span.fv-dot"), stateName(job));
   }
-  function progress(label2) {
+  function progress(label) {
     const bar2 = h("div.fd-progress-bar");
-    const element3 = h("div.fd-progress", { role: "progressbar", "aria-label": label2, "aria-valuemin": 0, "aria-valuemax": 100 }, bar2);
+    const element3 = h("div.fd-progress", { role: "progressbar", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100 }, bar2);
     const update = (done, total) => {
-      const percent2 = total ? Math.min(100, Math.floor(100 * done / total)) : null;
-      element3.classList.toggle("fd-unsure", percent2 === null);
-      bar2.style.width = percent2 === null ? "" : `${percent2}%`;
-      if (percent2 === null) element3.removeAttribute("aria-valuenow");
-      else element3.setAttribute("aria-valuenow", String(percent2));
+      const percent = total ? Math.min(100, Math.floor(100 * done / total)) : null;
+      element3.classList.toggle("fd-unsure", percent === null);
+      bar2.style.width = percent === null ? "" : `${percent}%`;
+      if (percent === null) element3.removeAttribute("aria-valuenow");
+      else element3.setAttribute("aria-valuenow", String(percent));
     };
     update(0, 0);
     return { element: element3, update };
@@ -409,10 +463,10 @@
     }
     item(entry) {
       const usable = entry.kind === "folder" || this.kinds.includes(entry.kind);
-      const label2 = entry.name === ".." ? "The folder above" : null;
+      const label = entry.name === ".." ? "The folder above" : null;
       const choose = () => entry.kind === "folder" ? this.enter(entry.path) : this.onchoose(entry);
-      const about = entry.kind === "folder" ? "" : size(entry.size_bytes);
-      return h("li", null, h("button.fd-file", { type: "button", disabled: !usable, "aria-label": label2, onclick: choose, title: usable ? entry.path : `${entry.path}: not to be opened here` }, sign(ICONS2[entry.kind]), h("span.fd-file-name", null, nameText(entry.name)), h("span.fv-muted.fv-small.fv-num", null, about), h("span.fv-muted.fv-small.fd-file-when", null, modified(entry))));
+      const about = entry.size_bytes === null ? "" : bytesText(entry.size_bytes);
+      return h("li", null, h("button.fd-file", { type: "button", disabled: !usable, "aria-label": label, onclick: choose, title: usable ? entry.path : `${entry.path}: not to be opened here` }, sign(ICONS2[entry.kind]), h("span.fd-file-name", null, nameText(entry.name)), h("span.fv-muted.fv-small.fv-num", null, about), h("span.fv-muted.fv-small.fd-file-when", null, modified(entry))));
     }
     async enter(path) {
       if (await this.show(path)) this.list.querySelector("button:enabled")?.focus();
@@ -455,7 +509,7 @@
     const chooser = h("input", { type: "file", accept: EXTENSIONS, hidden: true, "aria-label": "File to upload", tabindex: "-1" });
     const place = h("div.fd-upload");
     chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
-    const words5 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${size(limit)}`);
+    const words5 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${bytesText(limit)}`);
     return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words5, chooser), place);
   }
   async function uploadInto(app, place, file, done) {
@@ -463,7 +517,7 @@
     const said = h("span.fv-num.fv-small", { role: "status" });
     const { promise, cancel } = upload(app, file, (sent) => {
       bar2.update(sent, file.size);
-      said.textContent = `${size(sent)} of ${size(file.size)}`;
+      said.textContent = `${bytesText(sent)} of ${bytesText(file.size)}`;
     });
     fill(place, h("div.fd-row", null, h("strong.fv-clip", null, nameText(file.name)), bar2.element, said, button("Cancel", cancel)));
     try {
@@ -477,7 +531,7 @@
   function upload(app, file, onprogress) {
     const limit = app.channel.site.upload_limit_bytes;
     if (file.size > limit) {
-      const text = `${file.name} has ${size(file.size)}, and more than ${size(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
+      const text = `${file.name} has ${bytesText(file.size)}, and more than ${bytesText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
       return { promise: Promise.reject(new Error(text)), cancel: () => {
       } };
     }
@@ -544,37 +598,10 @@
       });
     }
   };
-  function assigned(rows, parameters) {
-    const taken = /* @__PURE__ */ new Map();
-    const named = (name2) => parameters.find((parameter) => parameter.name === name2 && !taken.has(parameter)) ?? null;
-    const give = (row, parameter) => {
-      if (row.parameter && !parameter) row.fields.keyword = row.named ?? "";
-      row.parameter = parameter;
-      if (!parameter) return;
-      taken.set(parameter, row);
-      row.fields.keyword = "";
-    };
-    for (const row of rows) give(row, named(row.parameter?.name ?? row.fields.keyword.trim()));
-    for (const row of rows) {
-      if (row.parameter || row.fields.keyword.trim()) continue;
-      give(row, parameters.find((parameter) => !parameter.is_keyword && !taken.has(parameter)) ?? null);
-    }
-    const known = parameters.filter((parameter) => taken.has(parameter)).map((parameter) => taken.get(parameter));
-    return [...known, ...rows.filter((row) => !row.parameter)];
-  }
-  function prefixes(rows, parameters) {
-    const given = new Set(rows.map((row) => row.parameter));
-    const gap = parameters.findIndex((parameter) => !given.has(parameter));
-    const positional = gap < 0 ? parameters : parameters.slice(0, gap);
-    return rows.map(({ parameter }) => !parameter || positional.includes(parameter) && !parameter.is_keyword ? "" : `${parameter.name}=`);
-  }
-  function parameterWords(row) {
-    if (row.touched || !row.suggested) return null;
-    return h("span.fd-guess.fv-muted", null, row.parameter.note);
-  }
-  var KINDS = [["tensor", "random tensor"], ["value", "plain value"], ["file", "saved tensor"], ["text", "as text"]];
   var INTEGER = /^u?int\d+$/;
-  var CHECK_AFTER_MS = 250;
+  function isInteger(dtype) {
+    return INTEGER.test(dtype);
+  }
   function toRow(text) {
     const named = text.startsWith("@") ? null : /^([A-Za-z_]\w*)=(.*)$/s.exec(text);
     const [keyword, part4] = named ? [named[1], named[2]] : ["", text];
@@ -593,9 +620,93 @@
   }
   function tensorText({ shape, dtype, low, high }) {
     const sizes = shape.trim().replace(/^[([]|[)\]]$/g, "").replace(/\s*[×x*,]\s*|\s+/gi, "x").replace(/x$/, "");
-    const range = INTEGER.test(dtype) && (low || high) ? `:${low || 0}..${high}` : "";
+    const range = isInteger(dtype) && (low || high) ? `:${low || 0}..${high}` : "";
     return dtype === "float32" ? sizes : `${sizes}:${dtype}${range}`;
   }
+  var KINDS = [["tensor", "random tensor"], ["value", "plain value"], ["file", "saved tensor"], ["text", "as text"]];
+  var TYPES = ["int", "float", "bool"].map((name2) => [name2, name2]);
+  var EXAMPLES = { int: "3", float: "0.5", bool: "true" };
+  var RowControls = class {
+    constructor(rows, row) {
+      this.rows = rows;
+      this.row = row;
+      this.fields = row.fields;
+    }
+    line() {
+      const { row } = this;
+      const name2 = row.parameter ? `Remove the input ${row.parameter.name}` : "Remove this input";
+      const keyword = { placeholder: "positional", class: "fd-keyword" };
+      return h("div.fd-input-line", null, this.select("kind", "Kind of input", KINDS), this.ofKind(), row.parameter ? null : this.text("keyword", "Keyword argument, empty for the next positional one", keyword), iconButton("close", name2, () => this.rows.remove(row)));
+    }
+    ofKind() {
+      if (this.fields.kind === "tensor") return this.tensor();
+      if (this.fields.kind === "value") return this.value();
+      if (this.fields.kind === "file") return this.file();
+      return this.main("text", "As on the command line", "2x16:int64:0..30000");
+    }
+    tensor() {
+      const dtypes2 = this.rows.app.channel.site.dtypes.map((name2) => [name2, name2]);
+      const number3 = { class: "fd-number", inputmode: "numeric" };
+      return [this.main("shape", "Shape", "1x3x224x224"), this.select("dtype", "Data type", dtypes2), isInteger(this.fields.dtype) && [this.text("low", "Lowest value", { ...number3, placeholder: "0" }), h("span.fv-muted", { "aria-hidden": "true" }, "to below"), this.text("high", "Below", { ...number3, placeholder: "2" })]];
+    }
+    value() {
+      return [this.select("type", "Type", TYPES), this.main("value", "Value", EXAMPLES[this.fields.type])];
+    }
+    file() {
+      return [this.main("path", "File that torch.save wrote", "tensor.pt"), button("Browse…", () => this.rows.browse(this.row))];
+    }
+    main(key, label, placeholder) {
+      return this.text(key, label, { data: { key, main: "" }, placeholder, class: "fd-grow" });
+    }
+    text(key, label, props) {
+      return h("input.fv-input", { "aria-label": label, value: this.fields[key], autocomplete: "off", spellcheck: "false", oninput: (event) => {
+        this.fields[key] = event.target.value;
+        this.rows.changed(this.row);
+      }, "aria-describedby": `${this.row.id}-said`, data: { key }, ...props });
+    }
+    select(key, label, options) {
+      const choose = (event) => {
+        this.fields[key] = event.target.value;
+        this.rows.paint(this.row);
+        this.row.element.querySelector(`[data-key=${key}]`).focus();
+        this.rows.changed(this.row);
+      };
+      return h("select.fv-input", { "aria-label": label, onchange: choose, data: { key } }, options.map(([value, words5]) => h("option", { value, selected: this.fields[key] === value }, words5)));
+    }
+  };
+  function assigned(rows, parameters) {
+    const taken = /* @__PURE__ */ new Map();
+    const named = (name2) => parameters.find((parameter) => parameter.name === name2 && !taken.has(parameter)) ?? null;
+    const give = (row, parameter) => {
+      if (row.parameter && !parameter) row.fields.keyword = row.named ?? "";
+      row.parameter = parameter;
+      if (!parameter) return;
+      taken.set(parameter, row);
+      row.fields.keyword = "";
+    };
+    for (const row of rows) give(row, named(row.parameter?.name ?? row.fields.keyword.trim()));
+    for (const row of rows) {
+      if (row.parameter || row.fields.keyword.trim()) continue;
+      give(row, parameters.find((parameter) => !parameter.is_keyword && !taken.has(parameter)) ?? null);
+    }
+    const known = parameters.flatMap((parameter) => taken.get(parameter) ?? []);
+    return [...known, ...rows.filter((row) => !row.parameter)];
+  }
+  function prefixes(rows, parameters) {
+    const given = new Set(rows.map((row) => row.parameter));
+    const gap = parameters.findIndex((parameter) => !given.has(parameter));
+    const positional = gap < 0 ? parameters : parameters.slice(0, gap);
+    return rows.map(({ parameter }) => !parameter || positional.includes(parameter) && !parameter.is_keyword ? "" : `${parameter.name}=`);
+  }
+  function parameterWords(row) {
+    if (row.touched || !row.suggested) return null;
+    return h("span.fd-guess.fv-muted", null, row.parameter?.note);
+  }
+  function parameterTitle(parameter) {
+    const required = parameter.is_required && h("span.fv-badge.fd-required", null, "required");
+    return h("div.fd-parameter", null, h("strong", null, parameter.name), parameter.type && h("code.fv-muted", null, parameter.type), required || h("span.fv-muted", null, `optional, ${parameter.default} by default`));
+  }
+  var CHECK_AFTER_MS = 250;
   var InputRows = class {
     constructor(app, onchange) {
       this.brings = void 0;
@@ -662,7 +773,7 @@
       const key = active && row.element.contains(active) ? active.dataset.key : null;
       const at = key && active ? active.selectionStart : null;
       this.paint(row);
-      const control = key && row.element.querySelector(`[data-key=${key}]`);
+      const control = key ? controlOf(row, `[data-key=${key}]`) : null;
       control?.focus();
       if (at !== null && control?.setSelectionRange) control.setSelectionRange(at, at);
     }
@@ -684,7 +795,7 @@
       }
       await Promise.all(this.rows.map((row) => this.validate(row)));
       const wrong = this.rows.find((row) => row.wrong);
-      wrong?.element.querySelector("[aria-invalid]")?.focus();
+      if (wrong) controlOf(wrong, "[aria-invalid]")?.focus();
       return !wrong;
     }
     need(who) {
@@ -692,17 +803,16 @@
       this.render();
     }
     append(text, focus = false, parameter = null) {
-      const row = { fields: toRow(text), id: unique("input"), wrong: false, parameter, touched: focus, painted: void 0 };
+      const id = unique("input");
+      const row = { fields: toRow(text), id, wrong: false, parameter, touched: focus, painted: void 0, said: h("p.fd-note", { id: `${id}-said`, "aria-live": "polite" }), element: h("div.fd-input"), failed: h("div.fd-input-failure") };
       if (parameter && !focus) row.suggested = text;
       if (text === "") row.fields.kind = "tensor";
-      row.said = h("p.fd-note", { id: `${row.id}-said`, "aria-live": "polite" });
-      row.element = h("div.fd-input");
       this.rows.push(row);
       if (parameter || focus) this.assign();
       else this.paint(row);
       this.render();
       if (text) this.validate(row);
-      if (focus) row.element.querySelector("[data-main]").focus();
+      if (focus) controlOf(row, "[data-main]")?.focus();
       this.onchange();
     }
     remove(row) {
@@ -712,7 +822,7 @@
       this.assign();
       this.onchange();
       const next = this.rows[at] ?? this.rows.at(-1);
-      (next?.element.querySelector("[data-main]") ?? this.add).focus();
+      ((next && controlOf(next, "[data-main]")) ?? this.add).focus();
     }
     choose(mine) {
       this.mine = mine;
@@ -750,37 +860,18 @@
         const row = this.rows.find((one) => one.parameter === parameter);
         return row ? row.element : this.absent(parameter);
       });
-      return [...lines, ...this.rows.filter((row) => !known.includes(row.parameter)).map((row) => row.element)];
+      return [...lines, ...this.rows.filter((row) => !row.parameter || !known.includes(row.parameter)).map((row) => row.element)];
     }
     absent(parameter) {
       const text = parameter.input ?? { int: "int:", float: "float:", bool: "bool:" }[parameter.type.replace(/^Optional\[(.*)\]$/, "$1")] ?? "";
       const give = button(`Give ${parameter.name}`, () => this.append(text, true, parameter), { icon: "plus" });
       const failed = this.failure && this.failure.at === null && this.failure.parameter === parameter.name;
-      return h("div.fd-input.fd-input-absent", null, h("div.fd-input-line", null, this.title(parameter), h("span.fv-spring"), give), failed && this.failure.element);
-    }
-    title(parameter) {
-      const required = parameter.is_required && h("span.fv-badge.fd-required", null, "required");
-      return h("div.fd-parameter", null, h("strong", null, parameter.name), parameter.type && h("code.fv-muted", null, parameter.type), required || h("span.fv-muted", null, `optional, ${parameter.default} by default`));
+      return h("div.fd-input.fd-input-absent", null, h("div.fd-input-line", null, parameterTitle(parameter), h("span.fv-spring"), give), failed && this.failure.element);
     }
     paint(row) {
-      const { fields, id } = row;
       row.painted = row.parameter;
-      row.failed ??= h("div.fd-input-failure");
-      const change = (key) => (event) => {
-        fields[key] = event.target.value;
-        this.changed(row);
-      };
-      const repaint = (key) => (event) => {
-        fields[key] = event.target.value;
-        this.paint(row);
-        row.element.querySelector(`[data-key=${key}]`).focus();
-        this.changed(row);
-      };
-      const text = (key, label2, props = {}) => h("input.fv-input", { "aria-label": label2, value: fields[key], autocomplete: "off", spellcheck: "false", oninput: change(key), "aria-describedby": `${id}-said`, data: { key }, ...props });
-      const select = (key, label2, options) => h("select.fv-input", { "aria-label": label2, onchange: repaint(key), data: { key } }, options.map(([value, words5]) => h("option", { value, selected: fields[key] === value }, words5)));
-      const main = (key) => ({ data: { key, main: "" } });
-      const controls = { tensor: () => [text("shape", "Shape", { ...main("shape"), placeholder: "1x3x224x224", class: "fd-grow" }), select("dtype", "Data type", this.app.channel.site.dtypes.map((name2) => [name2, name2])), INTEGER.test(fields.dtype) && [text("low", "Lowest value", { placeholder: "0", class: "fd-number", inputmode: "numeric" }), h("span.fv-muted", { "aria-hidden": "true" }, "to below"), text("high", "Below", { placeholder: "2", class: "fd-number", inputmode: "numeric" })]], value: () => [select("type", "Type", ["int", "float", "bool"].map((name2) => [name2, name2])), text("value", "Value", { ...main("value"), placeholder: { int: "3", float: "0.5", bool: "true" }[fields.type], class: "fd-grow" })], file: () => [text("path", "File that torch.save wrote", { ...main("path"), placeholder: "tensor.pt", class: "fd-grow" }), button("Browse…", () => this.browse(row))], text: () => [text("text", "As on the command line", { ...main("text"), placeholder: "2x16:int64:0..30000", class: "fd-grow" })] }[fields.kind]();
-      fill(row.element, row.parameter && h("div.fd-input-line", null, this.title(row.parameter), parameterWords(row)), h("div.fd-input-line", null, select("kind", "Kind of input", KINDS), controls, row.parameter ? null : text("keyword", "Keyword argument, empty for the next positional one", { placeholder: "positional", class: "fd-keyword" }), iconButton("close", row.parameter ? `Remove the input ${row.parameter.name}` : "Remove this input", () => this.remove(row))), row.said, row.failed);
+      const { parameter } = row;
+      fill(row.element, parameter && h("div.fd-input-line", null, parameterTitle(parameter), parameterWords(row)), new RowControls(this, row).line(), row.said, row.failed);
       row.element.setAttribute("role", "group");
     }
     async browse(row) {
@@ -813,11 +904,14 @@
       row.wrong = wrong;
       row.said.textContent = says;
       row.said.classList.toggle("fd-error", wrong);
-      const control = row.element.querySelector("[data-main]");
-      if (wrong) control.setAttribute("aria-invalid", "true");
-      else control.removeAttribute("aria-invalid");
+      const control = controlOf(row, "[data-main]");
+      if (wrong) control?.setAttribute("aria-invalid", "true");
+      else control?.removeAttribute("aria-invalid");
     }
   };
+  function controlOf(row, selector) {
+    return row.element.querySelector(selector);
+  }
   var MIB = 2 ** 20;
   var GIB = 2 ** 30;
   var MeasureFields = class {
@@ -838,7 +932,7 @@
       const { recording, measure: options } = this.site.options;
       const switches = measureSwitches(this.site);
       const measure = request.measure ?? { ...Object.fromEntries(Object.values(options).map((option) => [option.id, option.default])), ...Object.fromEntries(MEASUREMENTS.map((id) => [id, false])) };
-      this.boxes = switches.map(({ id, label: label2, help }) => ({ name: id, ...checkbox(label2, measure[id], () => this.update(), help) }));
+      this.boxes = switches.map(({ id, label, help }) => ({ name: id, ...checkbox(label, measure[id], () => this.update(), help) }));
       this.seconds = this.number(options.seconds, measure.seconds, { min: "0.5", step: "0.5" });
       this.threads = this.number(options.threads, measure.threads, { min: "1", step: "1" });
       this.sets = this.number(options.input_sets, measure.input_sets, { min: "1", step: "1" });
@@ -849,9 +943,9 @@
       const fields = [this.seconds, this.threads, this.sets, this.limit, this.memory];
       fill(this.element, this.boxes.map(({ element: element3 }) => element3), h("div.fd-pair", null, fields.map(({ element: element3 }) => element3)));
     }
-    number({ label: label2, help, empty: placeholder }, value, limits) {
+    number({ label, help, empty: placeholder }, value, limits) {
       const more = { ...limits, placeholder, oninput: () => this.update() };
-      return field(label2, h("input.fv-input.fd-number", { type: "number", value: value ?? "", ...more }), { note: help });
+      return field(label, h("input.fv-input.fd-number", { type: "number", value: value ?? "", ...more }), { note: help });
     }
     enable({ latency: latency3, numerics: numerics2 }) {
       this.seconds.control.disabled = this.threads.control.disabled = !latency3;
@@ -984,7 +1078,7 @@
       const expandable = node.children.length > 0;
       const ticked = this.chosen.has(node.path);
       const shape = attribute.shape ? `${attribute.shape.join("×") || "scalar"} ${attribute.dtype ?? ""}` : attribute.type;
-      return h("div.fd-tree-row", { role: "treeitem", id: `${this.prefix}-${index}`, data: { path: node.path }, "aria-level": node.depth, "aria-posinset": node.place, "aria-setsize": node.among, "aria-expanded": expandable ? String(this.isOpen(node)) : null, "aria-checked": String(ticked), class: node === this.active ? "fd-active" : "", style: { "padding-left": `${8 + 16 * (node.depth - 1)}px` }, title: node.path }, h("span.fd-caret", { "aria-hidden": "true" }, expandable ? "▸" : ""), h("span.fd-tick", { "aria-hidden": "true" }, ticked ? "✓" : ""), h("span.fd-tree-name", null, node.name), h("span.fv-muted.fv-small", null, attribute.kind), h("span.fv-spring"), h("span.fv-type.fv-clip", null, shape), h("span.fv-muted.fv-small.fv-num.fd-tree-size", null, attribute.nbytes ? size(attribute.nbytes) : ""));
+      return h("div.fd-tree-row", { role: "treeitem", id: `${this.prefix}-${index}`, data: { path: node.path }, "aria-level": node.depth, "aria-posinset": node.place, "aria-setsize": node.among, "aria-expanded": expandable ? String(this.isOpen(node)) : null, "aria-checked": String(ticked), class: node === this.active ? "fd-active" : "", style: { "padding-left": `${8 + 16 * (node.depth - 1)}px` }, title: node.path }, h("span.fd-caret", { "aria-hidden": "true" }, expandable ? "▸" : ""), h("span.fd-tick", { "aria-hidden": "true" }, ticked ? "✓" : ""), h("span.fd-tree-name", null, node.name), h("span.fv-muted.fv-small", null, attribute.kind), h("span.fv-spring"), h("span.fv-type.fv-clip", null, shape), h("span.fv-muted.fv-small.fv-num.fd-tree-size", null, attribute.nbytes ? bytesText(attribute.nbytes) : ""));
     }
     chip(path) {
       const missing = this.nodes.size > 0 && !this.nodes.has(path);
@@ -1239,10 +1333,10 @@
       input.setAttribute("list", known.id);
       return h("div", null, field(option.label, input, { note: option.help }).element, known);
     }
-    choice({ id, label: label2, choices, help }, set) {
+    choice({ id, label, choices, help }, set) {
       const chosen = this.request.options[id];
       const options = choices.map(({ value, label: text }, at) => h("option", { value: at, selected: value === chosen }, text));
-      return field(label2, h("select.fv-input", { onchange: (event) => set(choices[event.target.value].value) }, options), { note: help }).element;
+      return field(label, h("select.fv-input", { onchange: (event) => set(choices[event.target.value].value) }, options), { note: help }).element;
     }
     fillPlaces() {
       const { request } = this;
@@ -1267,7 +1361,7 @@
         request.checks = offered.choices.map(({ value }) => value).filter((other) => other === id ? event.target.checked : request.checks.includes(other));
         this.changed();
       };
-      const checks = offered.choices.map(({ value, label: label2, help }) => checkbox(label2, request.checks.includes(value), ask(value), help).element);
+      const checks = offered.choices.map(({ value, label, help }) => checkbox(label, request.checks.includes(value), ask(value), help).element);
       const ablate = (event) => {
         request.ablation = event.target.checked;
         this.changed();
@@ -1347,7 +1441,7 @@
       this.judge();
       const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter" && !attribute.same_as);
       const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
-      fill(this.about, h("strong", null, summary.name), ` ${plural(parameters.length, "parameter")}${bytes ? `, ${size(bytes)}` : ""}, ${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`);
+      fill(this.about, h("strong", null, summary.name), ` ${count(parameters.length, "parameter")}${bytes ? `, ${bytesText(bytes)}` : ""}, ${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`);
       this.tree.show(summary);
       if (!this.request.preserve.length && summary.preserved.length) this.tree.set(summary.preserved);
       this.inputs.offer(summary);
@@ -1455,8 +1549,8 @@
   function fateBadge(fate, props = {}) {
     return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}`, ...props }, h("span.fv-dot"), fate);
   }
-  function dialog2(label2, ...children) {
-    const element3 = h("dialog.fv-sheet", { "aria-label": label2, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
+  function dialog2(label, ...children) {
+    const element3 = h("dialog.fv-sheet", { "aria-label": label, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
     return element3;
   }
   function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS, glossary = [], tour } = {}) {
@@ -1497,8 +1591,8 @@
       this.tip = h("div.fv-tip", { role: "tooltip", "aria-hidden": "true", hidden: true });
       this.element = h("div", null, [...this.meanings].map(([name2, text]) => h("span", { id: idOf(app, name2), hidden: true }, text)), this.tip);
       const follow = (event) => {
-        const label2 = event.target.closest?.("[data-term]");
-        if (event.type === "pointerover" || label2?.matches(":focus-visible")) this.show(label2);
+        const label = event.target.closest?.("[data-term]");
+        if (event.type === "pointerover" || label?.matches(":focus-visible")) this.show(label);
       };
       const leave = (event) => event.target.closest?.("[data-term]") && this.hide();
       const escape = (event) => event.key === "Escape" && !this.tip.hidden && this.stop(event);
@@ -1517,12 +1611,12 @@
     has(name2) {
       return this.meanings.has(name2);
     }
-    show(label2) {
-      const text = label2 && this.meanings.get(label2.dataset.term ?? "");
+    show(label) {
+      const text = label && this.meanings.get(label.dataset.term ?? "");
       if (!text) return;
       this.tip.textContent = text;
       this.tip.hidden = false;
-      const [outer, inner] = [this.app.root.getBoundingClientRect(), label2.getBoundingClientRect()];
+      const [outer, inner] = [this.app.root.getBoundingClientRect(), label.getBoundingClientRect()];
       const { offsetWidth: width2, offsetHeight: height } = this.tip;
       const below = inner.bottom - outer.top + 6;
       const fits = below + height < outer.height;
@@ -1623,9 +1717,9 @@
       for (const [fate, button2] of this.fates) {
         button2.setAttribute("aria-pressed", String(state.fate.includes(fate)));
         const found = all.filter((row) => row.fate === fate);
-        const count4 = found.length;
+        const count3 = found.length;
         button2.lastChild.textContent = countWords(found);
-        button2.hidden = !count4 && !state.fate.includes(fate);
+        button2.hidden = !count3 && !state.fate.includes(fate);
       }
       this.rows = all.filter((row) => (!state.fate.length || state.fate.includes(row.fate)) && (!state.kind || row.kind === state.kind) && (!state.reason || row.reason === state.reason) && (!text || `${row.path} ${row.type}`.toLowerCase().includes(text)));
       this.sort(state.sort);
@@ -1678,7 +1772,7 @@
   function countWords(rows) {
     const counted = rows.filter((row) => row.counted).length;
     const others = rows.length - counted;
-    const words5 = `${others} ${others === 1 ? "other" : "others"}`;
+    const words5 = count(others, "other");
     return !others ? `${counted}` : counted ? `${counted} + ${words5}` : words5;
   }
   function parseSort(text) {
@@ -1765,11 +1859,11 @@
     operators() {
       if (!this.before || this.same) return [];
       const deltas = /* @__PURE__ */ new Map();
-      const count4 = (step, by) => {
+      const count3 = (step, by) => {
         for (const { op } of this.model.graph(step.index).nodes.values()) deltas.set(op, (deltas.get(op) ?? 0) + by);
       };
-      count4(this.before, -1);
-      count4(this.after, 1);
+      count3(this.before, -1);
+      count3(this.after, 1);
       const found = [...deltas].filter(([, delta]) => delta);
       return found.sort(([a, one], [b, other]) => Math.abs(other) - Math.abs(one) || (a < b ? -1 : 1));
     }
@@ -1795,17 +1889,182 @@
   function sideSign(side) {
     return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);
   }
-  var CARDS_FROM = 3;
-  function grid(caption2, heads2, rows) {
-    const cells2 = heads2.map((head) => head === "" ? h("td") : h("th", { scope: "col" }, head));
-    for (const row of rows) label(row, cells2);
-    return h("table.fv-grid", { class: heads2.length >= CARDS_FROM ? "fv-grid-cards" : "" }, h("caption", null, caption2), h("thead", null, h("tr", null, cells2)), h("tbody", null, rows));
+  var RewritesPanel = class {
+    constructor(app) {
+      this.shown = void 0;
+      this.app = app;
+      this.id = "rewrites";
+      this.term = "rewrite";
+      this.label = "Rewrites";
+      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
+      this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
+      this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
+      this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
+    }
+    scopeButton(scope, text) {
+      return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
+    }
+    render(state) {
+      for (const [scope, button2] of this.scopes) button2.setAttribute("aria-pressed", String(scope === state.scope));
+      const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
+      if (key !== this.shown) this.build(state);
+      this.shown = key;
+      for (const cell of this.body.querySelectorAll("[data-node]")) {
+        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node));
+      }
+    }
+    build(state) {
+      const { model } = this.app;
+      const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
+      const blocks = steps.map((step) => this.block(step)).filter(Boolean);
+      fill(this.body, blocks.length ? blocks : this.nothing(state));
+    }
+    nothing(state) {
+      if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
+      const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
+      return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
+    }
+    block(step) {
+      if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) {
+        return null;
+      }
+      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
+    }
+    rewrites(step) {
+      const rows = step.rewrites.map((rewrite) => h("tr", null, h("td", null, h("strong", null, rewrite.kind)), h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)), h("td", null, this.nodes(rewrite.produced, step.index, step.index)), h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))), h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path)))));
+      return grid([term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`], ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
+    }
+    nodes(ids, at, step) {
+      const { model } = this.app;
+      return ids.map((id) => {
+        const op = model.graph(at).nodes.get(id)?.op;
+        return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
+      });
+    }
+    missGrid(caption2, step) {
+      const rows = step.near_misses.map((miss) => h("tr", null, h("td", null, h("strong", null, miss.kind)), h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)), h("td", null, h("span.fv-badge", null, miss.reason)), h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null)));
+      return grid(caption2, ["Fold", "Nodes", "Why not", "Evidence"], rows);
+    }
+  };
+  function log(lines) {
+    return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
   }
-  function label(row, heads2) {
-    if (row.cells.length !== heads2.length) return;
-    heads2.forEach((head, column) => {
-      if (head.textContent && column > 0) row.cells[column].dataset.label = head.textContent;
-    });
+  function grid(caption2, heads2, rows) {
+    return h("table.fv-grid", null, h("caption", null, caption2), h("thead", null, h("tr", null, heads2.map((text) => text === "" ? h("td") : h("th", { scope: "col" }, text)))), h("tbody", null, rows));
+  }
+  var AliasesPanel = class {
+    static isFor({ steps, view }) {
+      return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
+    }
+    constructor(app) {
+      this.shown = void 0;
+      this.step = void 0;
+      this.app = app;
+      this.id = "aliases";
+      this.term = "alias set";
+      this.label = "Aliases & writes";
+      this.entries = [];
+      this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
+      this.note = h("span.fv-muted", { role: "status" });
+      this.writes = h("div.fv-writes");
+      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
+      this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
+    }
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+    stepOf(state) {
+      return this.app.model.step(state.step);
+    }
+    render(state) {
+      const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
+      if (key !== this.shown) this.build(state);
+      this.shown = key;
+      this.mark();
+    }
+    mark() {
+      const { focused } = this.app;
+      for (const row of this.writes.querySelectorAll("[data-node]")) {
+        row.classList.toggle("fv-chosen", focused.has(row.dataset.node));
+      }
+      this.list.refresh();
+      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
+      if (place >= 0) this.list.reveal(place, { middle: true });
+    }
+    isChosen(value) {
+      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value));
+    }
+    build(state) {
+      const step = this.stepOf(state);
+      const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
+      this.text.value = state.alias;
+      this.text.disabled = !aliases;
+      this.table.hidden = !aliases;
+      if (!aliases) return this.missing();
+      this.step = step;
+      const text = state.alias.toLowerCase();
+      this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
+      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${count(aliases.writes.length, "write")}`;
+      fill(this.writes, this.written(aliases.writes, text));
+      this.list.update(this.entries.length, 0);
+    }
+    destroy() {
+      this.list.destroy();
+    }
+    missing() {
+      const kept = this.app.model.steps.filter((step) => step.aliases !== null);
+      this.note.textContent = "";
+      const where = kept.map((step) => h("li", null, this.app.details.stepLink(step.index, { tab: "aliases" }), h("span.fv-muted", null, ` ${step.method}`)));
+      fill(this.writes, h("p.fv-empty", null, "No alias analysis was recorded for this pass.", kept.length ? " It was for:" : ""), h("ul.fv-list.fv-centred", null, where));
+    }
+    written(writes, text) {
+      const shown = writes.filter((write2) => !text || `${write2.op} ${write2.targets.join(" ")}`.toLowerCase().includes(text));
+      if (!shown.length) {
+        return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
+      }
+      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? this.app.model.place(write2.source) : "")));
+      return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
+    }
+    values(names) {
+      return names.map((name2, at) => [at ? ", " : "", this.value(name2)]);
+    }
+    value(name2) {
+      const maker = this.app.model.graph(this.step.index).makers.get(name2);
+      if (maker !== void 0) return this.app.link(`%${name2}`, { node: maker, attribute: null });
+      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", null, term(this.app, "wildcard", name2)) : h("code", null, `%${name2}`);
+    }
+    row(index) {
+      const [value, relation, targets] = this.entries[index];
+      const maker = this.app.model.graph(this.step.index).makers.get(value);
+      const choose = (event) => event.target.closest("a") || maker === void 0 || this.app.navigate({ node: maker, attribute: null });
+      return h("div.fv-table-row", { role: "row", class: this.isChosen(value) ? "fv-chosen" : "", onclick: choose }, h("div.fv-clip", { role: "cell" }, this.value(value)), h("div.fv-muted", { role: "cell" }, relation), h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)));
+    }
+  };
+  var EnvironmentPanel = class {
+    constructor(app) {
+      this.app = app;
+      this.id = "environment";
+      this.label = "Environment";
+      const { environment } = app.model.view;
+      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
+    }
+    call(text) {
+      return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
+    }
+    notices(notices2, title, tone = "") {
+      if (!notices2.length) return null;
+      const items = notices2.map((notice) => h("li", null, h("span.fv-badge", { class: tone }, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
+      return section(title, h("ul.fv-list.fv-notices", null, items));
+    }
+    render() {
+    }
+  };
+  function baselines(rows) {
+    const cells2 = rows.map((row) => h("tr", null, h("th", { scope: "row" }, row.name), h("td.fv-num", null, row.latency.length ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`)) : "not measured"), h("td.fv-num", null, row.numerics.length ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`)) : "not compared")));
+    return grid("", ["Model", "Latency", "Largest error"], cells2);
   }
   var OUTSIDE = -10;
   var LEFT_OUT = "Nothing was measured, so this view leaves its charts out to stay small. The HTML report (freezer-ui report, or viewer.report.write_report) has those of nodes and constants; a trace recorded with measurements has all of them here.";
@@ -1928,13 +2187,13 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
   }
   function fates(app) {
     const { fates: counts3, others } = app.model.view;
-    const total = counts3.reduce((sum, [, count4]) => sum + count4, 0);
+    const total = counts3.reduce((sum, [, count3]) => sum + count3, 0);
     const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
     if (!total && !kept) return null;
-    const parts = counts3.map(([fate, count4]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count4 } }));
-    const words5 = counts3.map(([fate, count4]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count4} ${fate}`));
+    const parts = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count3 } }));
+    const words5 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
     if (kept) {
-      words5.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
+      words5.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${count(kept, "other")} preserved`));
     }
     return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words5));
   }
@@ -1942,9 +2201,9 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
     const found = app.model.view.environment.notices;
     if (!found.length) return null;
     const open = () => app.navigate({ tab: "environment" }, { jump: true });
-    const label2 = found.length === 1 ? "1 notice" : `${found.length} notices`;
-    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label2}
-${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
+    const label = found.length === 1 ? "1 notice" : `${found.length} notices`;
+    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label}
+${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
   }
   function actions(app) {
     const all = app.options.actions;
@@ -2012,8 +2271,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       });
     }
     button(panel) {
-      const count4 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
-      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count4);
+      const count3 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
+      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count3);
     }
     key(event) {
       const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -2153,8 +2412,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.list = new VirtualList({ rowHeight: 20, row: (index) => this.row(index), props: { class: "fv-code", role: "region", "aria-label": "Graph as text" } });
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("label.fv-check", null, this.fold, "Fold unchanged lines"), this.jump("↑", -1, "Previous change"), this.jump("↓", 1, "Next change"), this.note), this.list.element);
     }
-    jump(text, direction, label2) {
-      return h("button.fv-button", { type: "button", "aria-label": label2, title: label2, onclick: () => this.next(direction) }, text);
+    jump(text, direction, label) {
+      return h("button.fv-button", { type: "button", "aria-label": label, title: label, onclick: () => this.next(direction) }, text);
     }
     next(direction) {
       const first = Math.round(this.list.element.scrollTop / 20);
@@ -2295,14 +2554,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     return epochs;
   }
-  function joined(model, seen, size2, snapshots) {
+  function joined(model, seen, size, snapshots) {
     for (const index of snapshots) {
       for (const key of model.snapshot(index).order) {
-        size2 += 1 - seen[key];
+        size += 1 - seen[key];
         seen[key] = 1;
       }
     }
-    return { seen, size: size2 };
+    return { seen, size };
   }
   var NONE = -1;
   var CONSTANT_OPS = /* @__PURE__ */ new Set(["prim::Constant", "prim::ConstantMKLDNNTensor", "prim::GetAttr", "get_attr", "prim::CreateObject"]);
@@ -2415,49 +2674,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       at = down;
     }
     heap[at] = value;
-  }
-  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
-  function count2(number3, noun) {
-    return `${number3} ${noun}${number3 === 1 ? "" : "s"}`;
-  }
-  function opName(op) {
-    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
-    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
-  }
-  function shortDtype(dtype) {
-    return DTYPES[dtype] ?? dtype;
-  }
-  function shortType(type) {
-    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
-    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
-    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
-  }
-  function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
-    return parts.at(-1) || name2;
-  }
-  function attributeName(node) {
-    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
-    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
-  }
-  function pathText([path, ...more], frame = "") {
-    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words5 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words5.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
-  }
-  function chipText(node, known) {
-    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
-    if (known) return known;
-    const type = node.outputs.length ? node.outputs[0].type : "";
-    if (node.op === "prim::GetAttr") {
-      const name2 = attributeName(node);
-      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
-      if (primitive) return "";
-      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
-      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
-    }
-    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
   }
   var NONE3 = -1;
   function findPaths(union, isConstant) {
@@ -2575,13 +2791,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function makeHolder(tree, parent, members) {
     const [first, last] = [members[0], members.at(-1)];
     const end = INDEXED.exec(last.segment ?? "")?.[2];
-    const label2 = `${first.label}–${end} × ${members.length}`;
-    return tree.addGroup({ id: `${first.id}×`, label: label2, parent, node: NONE4 });
+    const label = `${first.label}–${end} × ${members.length}`;
+    return tree.addGroup({ id: `${first.id}×`, label, parent, node: NONE4 });
   }
   function fill2(tree, holder, members) {
     const [first, ...others] = members;
-    const label2 = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
-    const rest = tree.addGroup({ id: `${first.id}×+`, label: label2, parent: holder, node: NONE4 });
+    const label = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
+    const rest = tree.addGroup({ id: `${first.id}×+`, label, parent: holder, node: NONE4 });
     rest.children = others;
     rest.isRest = true;
     holder.repeat = members;
@@ -2774,30 +2990,30 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     _addModule(parent, segment, counts3) {
       const id = `${parent.id}${parent.id && !parent.id.endsWith("/") ? "." : ""}${segment}`;
-      const count4 = counts3.get(id) || 0;
-      counts3.set(id, count4 + 1);
+      const count3 = counts3.get(id) || 0;
+      counts3.set(id, count3 + 1);
       const name2 = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
-      const label2 = count4 ? `${name2} (${count4 + 1})` : name2;
-      const child = this.addGroup({ id: count4 ? `${id}#${count4 + 1}` : id, label: label2, segment, parent, node: NONE5 });
+      const label = count3 ? `${name2} (${count3 + 1})` : name2;
+      const child = this.addGroup({ id: count3 ? `${id}#${count3 + 1}` : id, label, segment, parent, node: NONE5 });
       parent.children.push(child);
       return child;
     }
     _addLeaf(parent, key, base2) {
-      const count4 = this.union.model.blockCount(this.union.row(key));
-      if (count4) return this._addHolder(parent, key, count4, base2);
+      const count3 = this.union.model.blockCount(this.union.row(key));
+      if (count3) return this._addHolder(parent, key, count3, base2);
       parent.children.push({ leaf: key, caption: "" });
       this.parentOf[key] = parent;
     }
-    _addHolder(parent, key, count4, base2) {
+    _addHolder(parent, key, count3, base2) {
       const id = `${this.union.model.ids[key]}/`;
-      const label2 = opName(this.union.op(key));
-      const group2 = this.addGroup({ id, label: label2, parent, node: key });
+      const label = opName(this.union.op(key));
+      const group2 = this.addGroup({ id, label, parent, node: key });
       parent.children.push(group2);
       this.parentOf[key] = group2;
       const inner = [...base2, ...this._path(key, base2)];
-      const names = blockNames(label2, count4);
-      for (let number3 = 0; number3 < count4; number3++) {
-        const body = count4 === 1 ? group2 : this.addGroup({ id: `${id}${number3}/`, label: names[number3], parent: group2, node: NONE5, block: true });
+      const names = blockNames(label, count3);
+      for (let number3 = 0; number3 < count3; number3++) {
+        const body = count3 === 1 ? group2 : this.addGroup({ id: `${id}${number3}/`, label: names[number3], parent: group2, node: NONE5, block: true });
         if (body !== group2) group2.children.push(body);
         this._fillBody(body, bodyName(key, number3), inner);
       }
@@ -2854,9 +3070,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function bodyName(holder, block) {
     return `${holder}/${block}`;
   }
-  function blockNames(label2, count4) {
-    if (label2 === "If" && count4 === 2) return ["then", "else"];
-    return Array.from({ length: count4 }, (_, number3) => `block ${number3}`);
+  function blockNames(label, count3) {
+    if (label === "If" && count3 === 2) return ["then", "else"];
+    return Array.from({ length: count3 }, (_, number3) => `block ${number3}`);
   }
   var NONE6 = -1;
   var Union = class {
@@ -2884,12 +3100,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return this.model.op(this.row(key));
     }
     _mergeOrder() {
-      const size2 = this.model.ids.length;
-      const next = new Int32Array(size2 + 1).fill(NONE6);
-      const last = new Int32Array(size2).fill(NONE6);
-      const [sums, counts3] = [new Float64Array(size2), new Int32Array(size2)];
-      this.holder = new Int32Array(size2).fill(NONE6);
-      this.block = new Int32Array(size2);
+      const size = this.model.ids.length;
+      const next = new Int32Array(size + 1).fill(NONE6);
+      const last = new Int32Array(size).fill(NONE6);
+      const [sums, counts3] = [new Float64Array(size), new Int32Array(size)];
+      this.holder = new Int32Array(size).fill(NONE6);
+      this.block = new Int32Array(size);
       for (const index of this.snapshots) {
         const snapshot = this.model.snapshot(index);
         let previous = NONE6;
@@ -2911,7 +3127,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       for (let key = next[0]; key !== NONE6; key = next[key + 1]) this.order.push(key);
       this.progress = sums.map((sum, key) => sum / counts3[key]);
-      this.position = new Int32Array(size2);
+      this.position = new Int32Array(size);
       this.order.forEach((key, position) => this.position[key] = position);
     }
     _findEdges() {
@@ -3181,7 +3397,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var Snapshot = class {
     constructor(model, graph) {
-      const table2 = (size2) => new Int32Array(size2).fill(NONE7);
+      const table2 = (size) => new Int32Array(size).fill(NONE7);
       this.order = [];
       this.rowOf = table2(model.ids.length);
       this.holder = table2(model.ids.length);
@@ -3250,7 +3466,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     kernelsOfLine(program, key) {
       return (this.rows.get(key)?.kernels ?? []).flatMap(([of, kernel]) => of === program ? [kernel] : []);
     }
-    foremost(count4) {
+    foremost(count3) {
       const own = this.files.filter(({ kind, missing }) => kind !== "library" && !missing);
       const rows = (own.length ? own : this.files.slice(0, 1)).flatMap(({ file, lines }) => lines.map((row) => [lineKey(file, row.line), row]));
       const weight = (row) => [shareOf(row)?.share ?? 0, stepsOf(row).length];
@@ -3258,7 +3474,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         const [[time, passes3], [otherTime, otherPasses]] = [weight(one), weight(other)];
         return otherTime - time || otherPasses - passes3 || one.line - other.line;
       });
-      return sorted.filter(([, row]) => row.effects.length || row.times.length).slice(0, count4);
+      return sorted.filter(([, row]) => row.effects.length || row.times.length).slice(0, count3);
     }
   };
   function lineKey(file, line2) {
@@ -3630,20 +3846,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function plainLine(number3, content) {
     return h("div.fv-code-line", null, h("span.fv-code-number", null, number3), h("span", null, content));
   }
-  var BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
-  var TIME_UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
-  function bytesText(nbytes) {
-    let [size2, unit] = [nbytes, 0];
-    while (size2 >= 999.5 && unit < BYTE_UNITS.length - 1) [size2, unit] = [size2 / 1024, unit + 1];
-    return `${unit ? threeDigits(size2) : nbytes} ${BYTE_UNITS[unit]}`;
-  }
-  function durationText(ns) {
-    const [unit, scale] = TIME_UNITS.find(([, least]) => ns >= least) ?? ["ns", 1];
-    return `${threeDigits(ns / scale)} ${unit}`;
-  }
-  function threeDigits(number3) {
-    return number3.toFixed(number3 >= 99.95 ? 0 : number3 >= 9.995 ? 1 : 2);
-  }
   var CONSTANT_OPS2 = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
   var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText2 }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
   var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
@@ -3661,20 +3863,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
   }
   function valuesOfNode(model, index, id) {
-    return Object.entries(COLOURINGS).flatMap(([kind, { label: label2, rule, text }]) => {
+    return Object.entries(COLOURINGS).flatMap(([kind, { label, rule, text }]) => {
       const parts = partsOf(model, index, kind).get(id);
       if (!parts?.length) return [];
       const amounts = parts.map(([, amount3]) => amount3);
-      if (rule === "same") return [[label2, parts.map(([key]) => key).join(", ")]];
+      if (rule === "same") return [[label, parts.map(([key]) => key).join(", ")]];
       const amount2 = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
-      return [[label2, text(amount2) + shared(model, index, kind, parts)]];
+      return [[label, text(amount2) + shared(model, index, kind, parts)]];
     });
   }
   function shared(model, index, kind, parts) {
     if (kind !== "latency") return "";
     const keys = new Set(parts.map(([key]) => key));
     const others = [...partsOf(model, index, kind).values()].filter((own) => own.some(([key]) => keys.has(key))).length - 1;
-    return others > 0 ? `, in kernels that compute ${others} more node${others === 1 ? "" : "s"}` : "";
+    return others > 0 ? `, in kernels that compute ${count(others, "more node")}` : "";
   }
   function missingText(model, index, kind) {
     if (kind === "dtype") return "torch gives no type for these values; a traced model and Inductor have them.";
@@ -3810,14 +4012,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function valueRows(constant) {
     const { zeros, nans, first } = constant.values;
-    const count4 = constant.shape.reduce((product, size2) => product * size2, 1);
+    const count3 = constant.shape.reduce((product, size) => product * size, 1);
     const infinite = constant.nonfinite - nans;
-    const rows = [["zeros", zeros ? `${zeros.toLocaleString("en")} of ${count4.toLocaleString("en")} (${share(zeros, count4)})` : "none"], ["NaN", nans ? nans.toLocaleString("en") : null], ["infinite", infinite ? infinite.toLocaleString("en") : null], ["first", first ? `${first}${count4 > first.split(", ").length ? ", …" : ""}` : null]];
+    const rows = [["zeros", zeros ? `${zeros.toLocaleString("en")} of ${count3.toLocaleString("en")} (${partText(zeros, count3)})` : "none"], ["NaN", nans ? nans.toLocaleString("en") : null], ["infinite", infinite ? infinite.toLocaleString("en") : null], ["first", first ? `${first}${count3 > first.split(", ").length ? ", …" : ""}` : null]];
     return rows.filter(([, text]) => text !== null);
-  }
-  function share(part4, whole) {
-    const percent2 = 100 * part4 / whole;
-    return percent2 > 0 && percent2 < 0.1 ? "less than 0.1%" : `${Number(percent2.toPrecision(3))}%`;
   }
   function endsOf(constants2) {
     return [Math.min(...constants2.map((one) => one.minimum)), Math.max(...constants2.map((one) => one.maximum))];
@@ -3938,7 +4136,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
   }
   function groupCounts(groups, words5) {
-    return Object.entries(words5).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count4]) => count4).map(([count4, text]) => `${count4} ${text}`).join(", ");
+    return Object.entries(words5).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
   }
   function kernels(app, { frozen, unfrozen, groups }) {
     const rows = groups.map((group2) => {
@@ -4032,7 +4230,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const words5 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
       const { kernels: kernels2, time } = this.program;
       this.rows = kernels2.flatMap((kernel, index) => !text || words5(kernel).includes(text) ? [index] : []);
-      const many = `${kernels2.length} ${kernels2.length === 1 ? "kernel" : "kernels"}`;
+      const many = count(kernels2.length, "kernel");
       this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
       this.list.update(this.rows.length);
     }
@@ -4224,7 +4422,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     group(title, files, isOpen) {
       if (!files.length) return null;
       const body = h("div");
-      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count3(files.length, "file")}`)), body);
+      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count(files.length, "file")}`)), body);
       const open = () => {
         if (!body.childElementCount) {
           fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
@@ -4263,7 +4461,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     name({ file, lines }) {
       const parts = file.split(/[\\/]/);
       const folder = parts.slice(-3, -1).join("/");
-      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count3(lines.length, "line")} in the graph`)];
+      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count(lines.length, "line")} in the graph`)];
     }
     lines({ file, lines }) {
       const runs = this.app.model.view.sources.filter((source) => source.file === file);
@@ -4332,7 +4530,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function timeMark(row) {
     const time = row && shareOf(row);
     if (!time) return h("span.fv-line-time");
-    return h("span.fv-line-time", null, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all", { style: { width: `${100 * time.share}%` } }), h("span.fv-line-bar-alone", { style: { width: `${100 * time.alone}%` } })), h("span.fv-num", null, percent(time.share)));
+    return h("span.fv-line-time", null, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all", { style: { width: `${100 * time.share}%` } }), h("span.fv-line-bar-alone", { style: { width: `${100 * time.alone}%` } })), h("span.fv-num", null, percentText(time.share)));
   }
   function passMark(row) {
     const passes3 = row ? stepsOf(row).length : 0;
@@ -4344,23 +4542,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function words2(row) {
     const passes3 = stepsOf(row).length;
     const time = shareOf(row);
-    return [passes3 ? `${count3(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
+    return [passes3 ? `${count(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
   }
   function left({ operators: operators4, left: nodes2, constants: constants2 }) {
     if (!operators4 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
-    const held = constants2.length ? ` and ${count3(constants2.length, "constant")}` : "";
-    if (!nodes2.length && !held) return `nothing is left of its ${count3(operators4, "operator")}`;
-    return `${count3(nodes2.length, "operator")}${held} left of ${operators4}`;
-  }
-  function count3(number3, one, several = `${one}s`) {
-    return `${number3} ${number3 === 1 ? one : several}`;
+    const held = constants2.length ? ` and ${count(constants2.length, "constant")}` : "";
+    if (!nodes2.length && !held) return `nothing is left of its ${count(operators4, "operator")}`;
+    return `${count(nodes2.length, "operator")}${held} left of ${operators4}`;
   }
   function codeOf(text) {
     const indent = text.length - text.trimStart().length;
     return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
-  }
-  function percent(share2) {
-    return share2 > 0 && share2 < 0.01 ? "<1%" : `${Math.round(100 * share2)}%`;
   }
   var MOST_NODES = 8;
   function lineFacts(app, key, row) {
@@ -4403,7 +4595,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const items = foremost.map(([key, row]) => {
       const place = placeOfKey(key);
       const time = shareOf(row);
-      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)), h("span.fv-muted", null, ` ${time ? `${percent(time.share)} of the time` : count3(row.effects.length, "effect")}`));
+      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)), h("span.fv-muted", null, ` ${time ? `${percentText(time.share)} of the time` : count(row.effects.length, "effect")}`));
     });
     const timed2 = foremost.some(([, row]) => shareOf(row));
     return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).map((note3) => h("p.fv-muted.fv-small", null, note3))];
@@ -4549,8 +4741,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     attribute(path) {
       return new AttributeDetails(this).of(path);
     }
-    link(text, patch, label2) {
-      return this.app.link(text, patch, label2);
+    link(text, patch, label) {
+      return this.app.link(text, patch, label);
     }
     nodeLink(id, step = this.app.current.step) {
       return this.link(`%${id}`, { node: id, attribute: null, ...this.visibleIn(step) });
@@ -4605,8 +4797,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function ratioAxis(spread) {
     const end = (at) => {
-      const percent2 = Math.round((Math.exp(at) - 1) * 100);
-      return percent2 > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent2 < 0 ? "−" : "+"}${Math.abs(percent2)}%`;
+      const percent = Math.round((Math.exp(at) - 1) * 100);
+      return percent > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent < 0 ? "−" : "+"}${Math.abs(percent)}%`;
     };
     return h("span.fv-ratio-axis.fv-num", null, h("span", null, end(-spread)), h("span", null, "same"), h("span", null, end(spread)));
   }
@@ -4682,7 +4874,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const smaller = duplicates.length - rows.length;
       const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
       const more = between2.length - ended.length;
-      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
     }
     betweenRow({ step, until, bytes, names }) {
       const more = names.length - NAMES_SHOWN;
@@ -4750,7 +4942,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     _layoutInput(measure) {
       const sizes = this.items.map((_, item) => measure(this, item));
-      return { parent: Int32Array.from(this.items, (item) => item.parent), group: Uint8Array.from(this.items, (item) => item.open ? 1 : 0), width: Float32Array.from(sizes, (size2) => size2.width), height: Float32Array.from(sizes, (size2) => size2.height), source: Int32Array.from(this.edges, (edge) => edge[0]), target: Int32Array.from(this.edges, (edge) => edge[1]), via: Int32Array.from(this.via) };
+      return { parent: Int32Array.from(this.items, (item) => item.parent), group: Uint8Array.from(this.items, (item) => item.open ? 1 : 0), width: Float32Array.from(sizes, (size) => size.width), height: Float32Array.from(sizes, (size) => size.height), source: Int32Array.from(this.edges, (edge) => edge[0]), target: Int32Array.from(this.edges, (edge) => edge[1]), via: Int32Array.from(this.via) };
     }
     _visit(group2, parent, expanded) {
       for (const child of group2.children) {
@@ -4848,10 +5040,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return sides;
     }
     tally(before, after, statuses) {
-      const count4 = this.items.length;
-      const sides = new Uint8Array(count4);
-      const counts3 = { added: new Int32Array(count4), removed: new Int32Array(count4), changed: new Int32Array(count4) };
-      const ops = [null, new Int32Array(count4), new Int32Array(count4)];
+      const count3 = this.items.length;
+      const sides = new Uint8Array(count3);
+      const counts3 = { added: new Int32Array(count3), removed: new Int32Array(count3), changed: new Int32Array(count3) };
+      const ops = [null, new Int32Array(count3), new Int32Array(count3)];
       for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
         if (index === null) continue;
         for (const key of this.model.snapshot(index).order) {
@@ -4861,7 +5053,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
           if (!this.model.isPseudo(key)) ops[bit][item]++;
         }
       }
-      for (let item = count4 - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
+      for (let item = count3 - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
       for (const [key, status] of statuses) {
         if (this.model.isPseudo(key)) continue;
         const item = this.itemOfKey[key] ?? this.ownerOfKey[key];
@@ -4963,21 +5155,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function groupSize({ group: group2, open, parent }) {
     if (parent < 0) return { width: 0, height: 0 };
-    const label2 = Math.min(240, textWidth(FONTS.header, group2.label));
-    return open ? { width: label2 + 120, height: HEADER + 20 } : { width: Math.max(168, label2 + 56), height: 48 };
+    const label = Math.min(240, textWidth(FONTS.header, group2.label));
+    return open ? { width: label + 120, height: HEADER + 20 } : { width: Math.max(168, label + 56), height: 48 };
   }
   function nodeSize(outline, { key, caption: caption2 }) {
-    const size2 = { width: 84, height: 28 };
+    const size = { width: 84, height: 28 };
     for (const content of contentsOf(outline, key, caption2)) {
       const title = textWidth(FONTS.title, content.title) + (content.caption ? textWidth(FONTS.caption, content.caption) + 8 : 0);
       const lines = chipLines(content.chips, 208);
       const widest = Math.max(0, ...lines.map((line2) => line2.at(-1).x + line2.at(-1).width));
       const wide2 = Math.max(title + 30, textWidth(FONTS.detail, content.detail) + 24, widest + 28);
-      size2.width = Math.max(size2.width, Math.min(content.pseudo ? WIDEST.input : WIDEST.box, wide2));
+      size.width = Math.max(size.width, Math.min(content.pseudo ? WIDEST.input : WIDEST.box, wide2));
       const text = content.detail ? 42 : 28;
-      size2.height = Math.max(size2.height, text + (lines.length ? lines.length * CHIP_STEP + 2 : 0));
+      size.height = Math.max(size.height, text + (lines.length ? lines.length * CHIP_STEP + 2 : 0));
     }
-    return size2;
+    return size;
   }
   function contentsOf(outline, key, caption2) {
     return outline.union.rowsOf[key].flatMap((row) => outline.names.map((names) => contentOf(outline, row, caption2, names)));
@@ -4991,8 +5183,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var SIDE = 1;
   var NO_LINKS = { of: [], ends: [], theirShift: [], ownShift: [] };
   var Grid = class {
-    constructor(count4, entering, leaving) {
-      this.rows = Array.from({ length: Math.max(count4, 1) }, () => []);
+    constructor(count3, entering, leaving) {
+      this.rows = Array.from({ length: Math.max(count3, 1) }, () => []);
       this.entering = entering;
       this.leaving = leaving;
       this.chains = /* @__PURE__ */ new Map();
@@ -5163,14 +5355,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var NONE11 = -1;
   function assignLayers(scope, tree) {
-    const count4 = scope.children.length;
-    const layer = new Int32Array(count4);
+    const count3 = scope.children.length;
+    const layer = new Int32Array(count3);
     const { outs, ins } = netsByChild(scope, tree);
-    for (let at = 0; at < count4; at++) pushReaders(at, layer, outs[at], tree);
-    for (let at = count4 - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
-    for (let at = 1; at < count4; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
+    for (let at = 0; at < count3; at++) pushReaders(at, layer, outs[at], tree);
+    for (let at = count3 - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
+    for (let at = 1; at < count3; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
     const lowest = layer.reduce((most, one) => Math.max(most, one), 0);
-    return { layer, count: count4 ? lowest + 1 : 0 };
+    return { layer, count: count3 ? lowest + 1 : 0 };
   }
   function netsByChild(scope, tree) {
     const outs = scope.children.map(() => []);
@@ -5203,21 +5395,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var NONE12 = -1;
   function indexTree({ parent, group: group2 }) {
-    const size2 = parent.length;
-    const depth = new Int32Array(size2);
-    const children = Array.from({ length: size2 }, () => []);
-    const place = new Int32Array(size2);
-    for (let box = 1; box < size2; box++) {
+    const size = parent.length;
+    const depth = new Int32Array(size);
+    const children = Array.from({ length: size }, () => []);
+    const place = new Int32Array(size);
+    for (let box = 1; box < size; box++) {
       depth[box] = depth[parent[box]] + 1;
       place[box] = children[parent[box]].push(box) - 1;
     }
     return { parent, group: group2, depth, children, place };
   }
   var Nets = class {
-    constructor(size2, edges) {
-      this.size = size2;
+    constructor(size, edges) {
+      this.size = size;
       this.byName = /* @__PURE__ */ new Map();
-      this.inScope = Array.from({ length: size2 }, () => []);
+      this.inScope = Array.from({ length: size }, () => []);
       this.drawn = new Uint8Array(edges);
     }
     find(scope, owner) {
@@ -5261,9 +5453,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var MOST_STALE = 3;
   function orderRows(grid2) {
-    const count4 = grid2.row.length;
-    const position = new Float64Array(count4);
-    grid2.links = adjacency(grid2, count4);
+    const count3 = grid2.row.length;
+    const position = new Float64Array(count3);
+    grid2.links = adjacency(grid2, count3);
     const { up, down } = grid2.links;
     const sortDown = () => {
       for (let row = 1; row < grid2.rows.length; row++) sortRow(grid2, row, up, position);
@@ -5274,7 +5466,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (grid2.entering) grid2.rows[0].sort((a, b) => ownerAt(grid2, a) - ownerAt(grid2, b));
     grid2.rows[0].forEach((element3, at) => position[element3] = at);
     sortDown();
-    const limit = count4 > 6e3 ? 2 : count4 > 1500 ? 4 : 8;
+    const limit = count3 > 6e3 ? 2 : count3 > 1500 ? 4 : 8;
     let best = grid2.rows.map((row) => row.slice());
     let fewest = crossings(grid2, position);
     let stale = 0;
@@ -5290,9 +5482,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function ownerAt(grid2, element3) {
     return grid2.net[element3]?.owner ?? -1;
   }
-  function adjacency(grid2, count4) {
-    const up = { of: Array.from({ length: count4 }, () => []), ends: grid2.upper, theirShift: grid2.upperShift, ownShift: grid2.lowerShift };
-    const down = { of: Array.from({ length: count4 }, () => []), ends: grid2.lower, theirShift: grid2.lowerShift, ownShift: grid2.upperShift };
+  function adjacency(grid2, count3) {
+    const up = { of: Array.from({ length: count3 }, () => []), ends: grid2.upper, theirShift: grid2.upperShift, ownShift: grid2.lowerShift };
+    const down = { of: Array.from({ length: count3 }, () => []), ends: grid2.lower, theirShift: grid2.lowerShift, ownShift: grid2.upperShift };
     for (let at = 0; at < grid2.upper.length; at++) {
       if (grid2.row[grid2.lower[at]] !== grid2.row[grid2.upper[at]] + 1) continue;
       up.of[grid2.lower[at]].push(at);
@@ -5317,8 +5509,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function crossings(grid2, position) {
     let total = 0;
     for (let row = 0; row + 1 < grid2.rows.length; row++) {
-      const size2 = grid2.rows[row + 1].length;
-      const tree = new Int32Array(size2 + 1);
+      const size = grid2.rows[row + 1].length;
+      const tree = new Int32Array(size + 1);
       let seen = 0;
       for (const element3 of grid2.rows[row]) {
         const places = grid2.links.down.of[element3].map((at) => position[grid2.lower[at]]).sort((a, b) => a - b);
@@ -5329,7 +5521,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         }
         for (const place of places) {
           seen++;
-          for (let at = place + 1; at <= size2; at += at & -at) tree[at]++;
+          for (let at = place + 1; at <= size; at += at & -at) tree[at]++;
         }
       }
     }
@@ -5343,19 +5535,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var WIDE_GAP = 0.07;
   var MOST_GAP = 60;
   function placeY(grid2, scope, result) {
-    const count4 = grid2.rows.length;
+    const count3 = grid2.rows.length;
     const sidestep = widestSteps(grid2);
-    grid2.top = new Float64Array(count4);
-    grid2.depth = new Float64Array(count4);
+    grid2.top = new Float64Array(count3);
+    grid2.depth = new Float64Array(count3);
     let y = scope.box ? HEADER2 : PAD;
-    for (let row = 0; row < count4; row++) {
+    for (let row = 0; row < count3; row++) {
       for (const element3 of grid2.rows[row]) {
         if (grid2.box[element3] !== NONE13) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element3]]);
       }
       grid2.top[row] = y;
-      const isPort = grid2.entering && row === 0 || grid2.leaving && row === count4 - 2;
+      const isPort = grid2.entering && row === 0 || grid2.leaving && row === count3 - 2;
       const least = isPort ? PORT_GAP : ROW_GAP;
-      y += grid2.depth[row] + (row + 1 < count4 ? least + Math.round(Math.min(MOST_GAP, WIDE_GAP * sidestep[row])) : 0);
+      y += grid2.depth[row] + (row + 1 < count3 ? least + Math.round(Math.min(MOST_GAP, WIDE_GAP * sidestep[row])) : 0);
     }
     grid2.bottom = y;
   }
@@ -5439,15 +5631,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return edgesOf;
   }
   function drawBypasses(input, pen, last) {
-    const size2 = input.parent.length;
+    const size = input.parent.length;
     const edgeOf = /* @__PURE__ */ new Map();
-    input.source.forEach((from2, edge) => edgeOf.set(from2 * size2 + input.target[edge], edge));
+    input.source.forEach((from2, edge) => edgeOf.set(from2 * size + input.target[edge], edge));
     input.via.forEach((via, edge) => {
       if (via === NONE14) return;
       const [owner, to] = [input.source[edge], input.target[edge]];
-      const arriving = last[edgeOf.get(owner * size2 + via)];
+      const arriving = last[edgeOf.get(owner * size + via)];
       const onward = [];
-      for (let at = last[edgeOf.get(via * size2 + to)]; at !== NONE14; at = pen.previous[at]) onward.unshift(at);
+      for (let at = last[edgeOf.get(via * size + to)]; at !== NONE14; at = pen.previous[at]) onward.unshift(at);
       const copy = (at, previous) => pen.draw(pen.x1[at], pen.y1[at], pen.x2[at], pen.y2[at], owner, previous);
       const reached = copy(arriving, pen.previous[arriving]);
       const through = pen.draw(pen.x2[arriving], pen.y2[arriving], pen.x1[onward[0]], pen.y1[onward[0]], owner, reached);
@@ -5580,10 +5772,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function run(input) {
     const tree = indexTree(input);
     const nets = routeNets(input, tree);
-    const size2 = input.parent.length;
-    const result = { x: new Float32Array(size2), y: new Float32Array(size2), layer: new Int32Array(size2), lean: new Float32Array(size2), width: Float32Array.from(input.width), height: Float32Array.from(input.height) };
-    const scopes = Array.from({ length: size2 }, () => null);
-    for (let box = size2 - 1; box >= 0; box--) {
+    const size = input.parent.length;
+    const result = { x: new Float32Array(size), y: new Float32Array(size), layer: new Int32Array(size), lean: new Float32Array(size), width: Float32Array.from(input.width), height: Float32Array.from(input.height) };
+    const scopes = Array.from({ length: size }, () => null);
+    for (let box = size - 1; box >= 0; box--) {
       if (input.group[box]) scopes[box] = layoutScope(box, tree, nets, result);
     }
     placeAbsolutely(input, result);
@@ -5785,11 +5977,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const [width2, height] = [layout.width[item], layout.height[item]];
     const room = width2 - 8;
     const fitting = Math.min(10 / zoom, 26, 13 * room / textWidth(FONTS.title, title), height - 4);
-    const size2 = Math.max(fitting, Math.min(7 / zoom, height - 4));
-    if (size2 * zoom < 4) return;
-    const text = shorten(FONTS.title, title, room, size2 / 13);
+    const size = Math.max(fitting, Math.min(7 / zoom, height - 4));
+    if (size * zoom < 4) return;
+    const text = shorten(FONTS.title, title, room, size / 13);
     const colour = !own ? theme.text : zoom < FLAT_ZOOM && own.line ? theme.box : own.text;
-    write(job, text, layout.x[item] + width2 / 2, layout.y[item] + height / 2, { font: sized(FONTS.title, size2), colour, align: "center" });
+    write(job, text, layout.x[item] + width2 / 2, layout.y[item] + height / 2, { font: sized(FONTS.title, size), colour, align: "center" });
   }
   function paintChips(job, item, lines, top) {
     const { layout } = job.picture;
@@ -5864,7 +6056,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     paintToggle(job, x + 15, y + 16, true);
     write(job, shorten(FONTS.header, group2.label, width2 - 38), x + 28, y + 16, { font: FONTS.header, colour });
     const worth = job.look.colours?.text(item, job.look.side);
-    const ops = `${count2(picture2.opsOf(item, job.look.side), "op")}${worth ? `  ·  ${worth}` : ""}`;
+    const ops = `${count(picture2.opsOf(item, job.look.side), "op")}${worth ? `  ·  ${worth}` : ""}`;
     const last = x + width2 - 4 - badgesWidth(badges);
     const after = x + 36 + textWidth(FONTS.count, ops);
     const fits = !badges.length || after <= last;
@@ -5969,8 +6161,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const near = look.selected > 0 ? picture2.segmentsOf(look.selected) : /* @__PURE__ */ new Set();
     const hover = look.hovered > 0 ? picture2.segmentsOf(look.hovered) : /* @__PURE__ */ new Set();
     const bins = { hub: [], edge: [], own: [], hover: [], near: [] };
-    const count4 = layout.x1.length;
-    for (let at = 0; at < count4; at++) {
+    const count3 = layout.x1.length;
+    for (let at = 0; at < count3; at++) {
       if (!(segmentSides[at] & look.side)) continue;
       const [x1, x2] = [layout.x1[at], layout.x2[at]];
       if (layout.y1[at] > view.bottom || layout.y2[at] < view.top) continue;
@@ -6056,15 +6248,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const least = above ? above.y + height : view.top + look.headerTop / zoom;
     const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
     const status = picture2.statusOf(item);
-    const label2 = shorten(FONTS.header, (status ? `${SIGNS4[status]} ` : "") + group2.label, box.width - 34 * scale, scale);
-    const width2 = textWidth(FONTS.header, label2) * scale + 26 * scale;
+    const label = shorten(FONTS.header, (status ? `${SIGNS4[status]} ` : "") + group2.label, box.width - 34 * scale, scale);
+    const width2 = textWidth(FONTS.header, label) * scale + 26 * scale;
     const x = Math.max(box.x + INSET, Math.min(view.left + INSET / zoom, box.x + box.width - width2 - INSET));
-    return { item, label: label2, x, y, width: width2, height };
+    return { item, label, x, y, width: width2, height };
   }
   function overlaps(a, b) {
     return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height * 0.8 && b.y < a.y + a.height * 0.8;
   }
-  function paintHeader(job, { item, label: label2, x, y, width: width2 }, scale) {
+  function paintHeader(job, { item, label, x, y, width: width2 }, scale) {
     const { s, theme, picture: picture2 } = job;
     const status = picture2.statusOf(item);
     s.save();
@@ -6074,7 +6266,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     s.roundRect(0, 2, width2 / scale, 19, 5);
     ink(job, status ? theme[status].fill : theme.label);
     paintToggle(job, 10, 11.5, false);
-    write(job, label2, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
+    write(job, label, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
     const box = picture2.box(item);
     const room = (box.x + box.width - x - width2) / scale - INSET;
     const badges = badgesOf(job, item);
@@ -6195,7 +6387,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { picture: picture2 } = this.view;
       const width2 = this.width();
       fillRect(surface, { x: 0, width: width2, height: TITLE }, colours.page);
-      const { word: word2, label: label2, nodes: nodes2, changes } = titleOf(picture2, side);
+      const { word: word2, label, nodes: nodes2, changes } = titleOf(picture2, side);
       const write2 = (text, x2, font, colour) => {
         surface.font = font;
         surface.fillStyle = colour;
@@ -6204,12 +6396,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         surface.fillText(text, x2, TITLE / 2);
         return x2 + textWidth(font, text);
       };
-      const { header: header2, count: count4 } = FONTS;
-      let x = write2(word2, 14, count4, colours.soft) + 8;
+      const { header: header2, count: count3 } = FONTS;
+      let x = write2(word2, 14, count3, colours.soft) + 8;
       const room = width2 - x - 90 - changes.length * 50;
-      x = write2(shorten(header2, label2, room), x, header2, colours.text) + 12;
+      x = write2(shorten(header2, label, room), x, header2, colours.text) + 12;
       for (const { status, text } of changes) x = write2(text, x, header2, colours[status].line) + 8;
-      write2(`${nodes2} nodes`, x, count4, colours.soft);
+      write2(`${nodes2} nodes`, x, count3, colours.soft);
     }
   };
   function titleOf(picture2, side) {
@@ -6333,7 +6525,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (this.gliding || !picture2 || selection.item <= 0 || picture2.scene.items[selection.item].open) return;
       const box = picture2.box(selection.item);
       if (!this._sees(box, room)) return;
-      const reach = (size2, shown, edge) => Math.max(0, (shown / 2 - edge) / this.zoom - size2 / 2);
+      const reach = (size, shown, edge) => Math.max(0, (shown / 2 - edge) / this.zoom - size / 2);
       const { panes, stage } = this.view;
       this.x = nearest(this.x, box.x + box.width / 2, reach(box.width, panes.width(), EDGE));
       this.y = nearest(this.y, box.y + box.height / 2, reach(box.height, stage.height, PANE_HEAD));
@@ -6417,19 +6609,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     level(amount2) {
       if (!(amount2 > 0)) return Number.isNaN(amount2) ? SHARES.length + 1 : 0;
-      return 1 + SHARES.filter((share2) => amount2 >= share2 * this.most).length;
+      return 1 + SHARES.filter((share) => amount2 >= share * this.most).length;
     }
     entries(theme) {
       const { rule, text } = this.colouring;
       if (rule === "same") return this.keys.map((key) => ({ tone: keyTone(theme, key), label: key }));
       if (!this.values.some((side) => side.size)) return [];
-      const starts = [0, ...SHARES].map((share2) => share2 * this.most);
+      const starts = [0, ...SHARES].map((share) => share * this.most);
       const ranges = starts.map((start, at) => {
         const end = starts[at + 1];
         return at === 0 ? `to ${text(end)}` : end === void 0 ? `${text(start)} to ${text(this.most)}` : text(start);
       });
       const labels = this.most > 0 ? [text(0), ...ranges.slice(0, 1), ...ranges.slice(1).map(from)] : [text(0)];
-      return labels.map((label2, level) => ({ tone: theme.ramp[level], label: label2 }));
+      return labels.map((label, level) => ({ tone: theme.ramp[level], label }));
     }
   };
   function from(text, at, all) {
@@ -6595,11 +6787,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.outline = outline;
       this.expanded = expanded;
       this.boxes = 0;
-      const count4 = (group2) => {
+      const count3 = (group2) => {
         this.boxes += group2.children.length;
-        for (const child of group2.children) if (child.children && expanded.has(child.id)) count4(child);
+        for (const child of group2.children) if (child.children && expanded.has(child.id)) count3(child);
       };
-      count4(outline.root);
+      count3(outline.root);
     }
     _open(group2) {
       if (this.expanded.has(group2.id)) return;
@@ -6796,14 +6988,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!this.entries.length) return;
       const row = element("p", "", this.box);
       if (this.title) element("span", "", row).textContent = this.title;
-      for (const { fill: fill3, label: label2, sign: sign2 = "" } of this.entries) {
-        addEntry(row, label2, { sign: sign2, fill: fill3, line: fill3, ink: colours.box });
+      for (const { fill: fill3, label, sign: sign2 = "" } of this.entries) {
+        addEntry(row, label, { sign: sign2, fill: fill3, line: fill3, ink: colours.box });
       }
     }
     drawValues(values, theme) {
-      const { absent: absent2, label: label2, missing } = values.colouring;
+      const { absent: absent2, label, missing } = values.colouring;
       const row = element("p", "", this.box);
-      element("span", "fg-legend-title", row).textContent = `${label2}:`;
+      element("span", "fg-legend-title", row).textContent = `${label}:`;
       const entries = values.entries(theme);
       entries.forEach(({ tone, label: text }, at) => {
         const entry = addEntry(row, text, { sign: "", fill: tone.fill, line: theme.line, ink: tone.text });
@@ -6818,12 +7010,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
-  function addEntry(row, label2, { sign: sign2, fill: fill3, line: line2, ink: ink2 }) {
+  function addEntry(row, label, { sign: sign2, fill: fill3, line: line2, ink: ink2 }) {
     const box = element("span", "", row);
     const swatch = element("i", "", box);
     swatch.textContent = sign2;
     Object.assign(swatch.style, { background: fill3, borderColor: line2, color: ink2 });
-    element("span", "", box).textContent = label2;
+    element("span", "", box).textContent = label;
     return box;
   }
   function placeMarks(marks, picture2) {
@@ -6886,8 +7078,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       surface.strokeRect(left2 + x1, top + y1, Math.max(4, x2 - x1), Math.max(4, y2 - y1));
     }
     strip() {
-      const size2 = this._size();
-      return size2 ? size2.width + 2 * ASIDE : 0;
+      const size = this._size();
+      return size ? size.width + 2 * ASIDE : 0;
     }
     _size() {
       const { picture: picture2, stage } = this.view;
@@ -6898,11 +7090,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return { width: Math.max(LEAST2.width, whole.width * ratio), height: Math.max(LEAST2.height, whole.height * ratio) };
     }
     _place() {
-      const size2 = this._size();
-      if (!size2) return null;
+      const size = this._size();
+      if (!size) return null;
       const { whole } = this.view.picture;
-      const left2 = this.view.stage.width - size2.width - ASIDE;
-      return { ...size2, left: left2, top: PANE_HEAD + 4, scale: { x: size2.width / whole.width, y: size2.height / whole.height } };
+      const left2 = this.view.stage.width - size.width - ASIDE;
+      return { ...size, left: left2, top: PANE_HEAD + 4, scale: { x: size.width / whole.width, y: size.height / whole.height } };
     }
     _render(colours) {
       const { canvas, surface } = this._canvas();
@@ -7027,7 +7219,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const { counts: counts3, scene } = picture2;
     const { group: group2 } = scene.items[item];
     const changes = ["removed", "added", "changed"].filter((status) => counts3[status][item]).map((status) => `${SIGNS4[status]}${counts3[status][item]} ${status}`);
-    const ops = count2(picture2.opsOf(item, side), "op");
+    const ops = count(picture2.opsOf(item, side), "op");
     return [group2.label, ...group2.repeat ? [`${group2.repeat.length} modules of one structure; it opens to the first of them`] : [], `${group2.id}  ·  ${ops}`, ...changes.length ? [changes.join("   ")] : [], "double click to open"];
   }
   function nodeLines(picture2, item, side, marks) {
@@ -7558,7 +7750,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!group2) return { detail: { id, kind: "node", node: null, group: null }, text: id };
       const expanded = view.groups.open.has(id);
       const detail = { id, kind: "group", node: null, group: { id, label: group2.label, ops: group2.ops, expanded } };
-      return { detail, text: `module ${id}, ${count2(group2.ops, "op")}, ${expanded ? "open" : "closed"}` };
+      return { detail, text: `module ${id}, ${count(group2.ops, "op")}, ${expanded ? "open" : "closed"}` };
     }
   };
   function nodeText2({ id, status, before, after }) {
@@ -7622,8 +7814,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     roundRect(x, y, width2, height, radius) {
       const r = Math.max(0, Math.min(radius, width2 / 2, height / 2));
-      const size2 = this._number(r * this.at.scale);
-      const arc = (toX, toY) => r ? `A${size2} ${size2} 0 0 1 ${this._point(toX, toY)}` : "";
+      const size = this._number(r * this.at.scale);
+      const arc = (toX, toY) => r ? `A${size} ${size} 0 0 1 ${this._point(toX, toY)}` : "";
       this.path.push(`M${this._point(x + r, y)}L${this._point(x + width2 - r, y)}${arc(x + width2, y + r)}L${this._point(x + width2, y + height - r)}${arc(x + width2 - r, y + height)}L${this._point(x + r, y + height)}${arc(x, y + height - r)}L${this._point(x, y + r)}${arc(x + r, y)}Z`);
     }
     arc(x, y, radius) {
@@ -7644,10 +7836,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.out.push(`<path d="${this.path.join("")}" fill="none" stroke="${escapeXml(this.strokeStyle)}" stroke-width="${width2}"${dash}/>`);
     }
     fillText(text, x, y) {
-      const [, weight, size2, family2] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
+      const [, weight, size, family2] = /^(?:(\d+) )?([\d.]+)px (.*)$/.exec(this.font) ?? [];
       const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
       const [left2, top] = this._point(x, y).split(" ");
-      this.out.push(`<text x="${left2}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family2)}" font-size="${this._number(Number(size2) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
+      this.out.push(`<text x="${left2}" y="${top}" dominant-baseline="central" text-anchor="${anchor}" fill="${escapeXml(this.fillStyle)}" font-family="${escapeXml(family2)}" font-size="${this._number(Number(size) * this.at.scale)}"${weight ? ` font-weight="${weight}"` : ""}>${escapeXml(text)}</text>`);
     }
     toString() {
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}">${this.out.join("")}</svg>`;
@@ -8217,7 +8409,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       };
       for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add2);
       this.view.setMarks(marks);
-      this.view.setLegend([...fates2].sort().map(([label2, fill3]) => ({ fill: fill3, label: label2, sign: label2[0].toUpperCase() })), "attributes:");
+      this.view.setLegend([...fates2].sort().map(([label, fill3]) => ({ fill: fill3, label, sign: label[0].toUpperCase() })), "attributes:");
     }
     markKernel({ name: name2 }, fill3) {
       const mark = { fill: fill3, label: "kernel", sign: "K" };
@@ -8298,189 +8490,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       app.panels.get("graph").focusSearch();
     }
   };
-  var RewritesPanel = class {
-    constructor(app) {
-      this.shown = void 0;
-      this.app = app;
-      this.id = "rewrites";
-      this.term = "rewrite";
-      this.label = "Rewrites";
-      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
-      this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
-      this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
-      this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
-    }
-    scopeButton(scope, text) {
-      return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
-    }
-    render(state) {
-      for (const [scope, button2] of this.scopes) button2.setAttribute("aria-pressed", String(scope === state.scope));
-      const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
-      if (key !== this.shown) this.build(state);
-      this.shown = key;
-      for (const cell of this.body.querySelectorAll("[data-node]")) {
-        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node));
-      }
-    }
-    build(state) {
-      const { model } = this.app;
-      const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
-      const blocks = steps.map((step) => this.block(step)).filter(Boolean);
-      fill(this.body, blocks.length ? blocks : this.nothing(state));
-    }
-    nothing(state) {
-      if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
-      const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
-      return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
-    }
-    block(step) {
-      if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) {
-        return null;
-      }
-      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
-    }
-    rewrites(step) {
-      const rows = step.rewrites.map((rewrite) => h("tr", null, h("td", null, h("strong", null, rewrite.kind)), h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)), h("td", null, this.nodes(rewrite.produced, step.index, step.index)), h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))), h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path)))));
-      return grid([term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`], ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
-    }
-    nodes(ids, at, step) {
-      const { model } = this.app;
-      return ids.map((id) => {
-        const op = model.graph(at).nodes.get(id)?.op;
-        return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
-      });
-    }
-    missGrid(caption2, step) {
-      const rows = step.near_misses.map((miss) => h("tr", null, h("td", null, h("strong", null, miss.kind)), h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)), h("td", null, h("span.fv-badge", null, miss.reason)), h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null)));
-      return grid(caption2, ["Fold", "Nodes", "Why not", "Evidence"], rows);
-    }
-  };
-  function log(lines) {
-    return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
-  }
-  var AliasesPanel = class {
-    static isFor({ steps, view }) {
-      return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
-    }
-    constructor(app) {
-      this.shown = void 0;
-      this.step = void 0;
-      this.app = app;
-      this.id = "aliases";
-      this.term = "alias set";
-      this.label = "Aliases & writes";
-      this.entries = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
-      this.note = h("span.fv-muted", { role: "status" });
-      this.writes = h("div.fv-writes");
-      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
-      this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
-    }
-    focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    stepOf(state) {
-      return this.app.model.step(state.step);
-    }
-    render(state) {
-      const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
-      if (key !== this.shown) this.build(state);
-      this.shown = key;
-      this.mark();
-    }
-    mark() {
-      const { focused } = this.app;
-      for (const row of this.writes.querySelectorAll("[data-node]")) {
-        row.classList.toggle("fv-chosen", focused.has(row.dataset.node));
-      }
-      this.list.refresh();
-      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
-      if (place >= 0) this.list.reveal(place, { middle: true });
-    }
-    isChosen(value) {
-      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value));
-    }
-    build(state) {
-      const step = this.stepOf(state);
-      const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
-      this.text.value = state.alias;
-      this.text.disabled = !aliases;
-      this.table.hidden = !aliases;
-      if (!aliases) return this.missing();
-      this.step = step;
-      const text = state.alias.toLowerCase();
-      this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
-      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${aliases.writes.length} ${aliases.writes.length === 1 ? "write" : "writes"}`;
-      fill(this.writes, this.written(aliases.writes, text));
-      this.list.update(this.entries.length, 0);
-    }
-    destroy() {
-      this.list.destroy();
-    }
-    missing() {
-      const kept = this.app.model.steps.filter((step) => step.aliases !== null);
-      this.note.textContent = "";
-      const where = kept.map((step) => h("li", null, this.app.details.stepLink(step.index, { tab: "aliases" }), h("span.fv-muted", null, ` ${step.method}`)));
-      fill(this.writes, h("p.fv-empty", null, "No alias analysis was recorded for this pass.", kept.length ? " It was for:" : ""), h("ul.fv-list.fv-centred", null, where));
-    }
-    written(writes, text) {
-      const shown = writes.filter((write2) => !text || `${write2.op} ${write2.targets.join(" ")}`.toLowerCase().includes(text));
-      if (!shown.length) {
-        return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
-      }
-      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? this.app.model.place(write2.source) : "")));
-      return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
-    }
-    values(names) {
-      return names.map((name2, at) => [at ? ", " : "", this.value(name2)]);
-    }
-    value(name2) {
-      const maker = this.app.model.graph(this.step.index).makers.get(name2);
-      if (maker !== void 0) return this.app.link(`%${name2}`, { node: maker, attribute: null });
-      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", null, term(this.app, "wildcard", name2)) : h("code", null, `%${name2}`);
-    }
-    row(index) {
-      const [value, relation, targets] = this.entries[index];
-      const maker = this.app.model.graph(this.step.index).makers.get(value);
-      const choose = (event) => event.target.closest("a") || maker === void 0 || this.app.navigate({ node: maker, attribute: null });
-      return h("div.fv-table-row", { role: "row", class: this.isChosen(value) ? "fv-chosen" : "", onclick: choose }, h("div.fv-clip", { role: "cell" }, this.value(value)), h("div.fv-muted", { role: "cell" }, relation), h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)));
-    }
-  };
-  var EnvironmentPanel = class {
-    constructor(app) {
-      this.app = app;
-      this.id = "environment";
-      this.label = "Environment";
-      const { environment } = app.model.view;
-      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
-    }
-    call(text) {
-      return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
-    }
-    notices(notices2, title, tone = "") {
-      if (!notices2.length) return null;
-      const items = notices2.map((notice) => h("li", null, h("span.fv-badge", { class: tone }, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
-      return section(title, h("ul.fv-list.fv-notices", null, items));
-    }
-    render() {
-    }
-  };
-  function baselines(rows) {
-    const cells2 = rows.map((row) => h("tr", null, h("th", { scope: "row" }, row.name), h("td.fv-num", null, row.latency.length ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`)) : "not measured"), h("td.fv-num", null, row.numerics.length ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`)) : "not compared")));
-    return grid("", ["Model", "Latency", "Largest error"], cells2);
-  }
   var PassFrame = class {
-    constructor(app, { label: label2, quiet, heads: heads2 }) {
+    constructor(app, { label, quiet, heads: heads2 }) {
       this.drawn = void 0;
       this.app = app;
       this.options = /* @__PURE__ */ new Map();
       this.filter = h("input.fv-input", { type: "search", placeholder: "Filter passes", "aria-label": "Filter passes by name", oninput: () => app.navigate({ passes: this.filter.value }) });
       this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
       this.count = h("span.fv-muted.fv-num");
-      this.list = h("div.fv-passes-list", { role: "listbox", tabindex: "0", "aria-label": label2, onclick: (event) => this.click(event) });
+      this.list = h("div.fv-passes-list", { role: "listbox", tabindex: "0", "aria-label": label, onclick: (event) => this.click(event) });
       this.element = h("aside.fv-passes", { "aria-label": "Passes" }, h("div.fv-passes-bar", null, this.filter), h("div.fv-passes-bar", null, h("label.fv-check", null, this.quiet, quiet), this.count), heads2, this.list);
       this.away = (event) => event.composedPath().includes(this.element) || this.draw(false);
       app.stops.push(() => this.draw(false));
@@ -8590,9 +8608,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const [latency3] = step.latency;
       if (!this.scale) return null;
       if (!latency3 || latency3.median === null) return h("span.fv-speed");
-      const percent2 = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
-      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent2(latency3.median) } });
-      const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent2(latency3.low), width: percent2(Math.min(latency3.high, this.scale) - latency3.low) } });
+      const percent = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
+      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent(latency3.median) } });
+      const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent(latency3.low), width: percent(Math.min(latency3.high, this.scale) - latency3.low) } });
       return h("span.fv-speed", { title: `${latency3.text} (${latency3.interval}), ${latency3.verdict}${latency3.unseen ? ` (${latency3.unseen})` : ""}` }, bar2, spread);
     }
     mark(step) {
@@ -8602,8 +8620,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       if (!error2) return this.marks ? h("span.fv-pass-mark") : null;
       const isFirst = step.past_tolerance.includes("eager");
-      const label2 = isFirst ? "the first past tolerance" : "past tolerance";
-      return h("span.fv-pass-mark", { class: isFirst ? "fv-pass-broke" : "fv-muted", role: "img", "aria-label": label2, title: `Error ${error2.max_abs} against eager: ${label2}` }, "≠");
+      const label = isFirst ? "the first past tolerance" : "past tolerance";
+      return h("span.fv-pass-mark", { class: isFirst ? "fv-pass-broke" : "fv-muted", role: "img", "aria-label": label, title: `Error ${error2.max_abs} against eager: ${label}` }, "≠");
     }
     failed(failure) {
       return h("div.fv-pass.fv-pass-failed", { role: "option", "aria-disabled": "true", data: failure.step === null ? {} : { step: failure.step }, title: failure.title }, h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"), h("span.fv-pass-name", null, failure.name), h("span.fv-spring"), h("span.fv-badge.fv-bad", null, failure.sign));
@@ -8623,7 +8641,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function counts2(model, step) {
     if (!step.changed || step.before === null) return null;
     if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part4 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, `${sign2}${count4}`) : null;
+    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
     const parts = [part4("−", step.removed, "removed"), part4("+", step.added, "added")];
     const rest = part4("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
@@ -8718,7 +8736,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const operators4 = this.app.model.pair(step.index, null).operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
       const kinds = /* @__PURE__ */ new Map();
       for (const { kind } of step.rewrites) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-      return [["operations", counts3], ["operators", operators4.join(", ")], ["folds", [...kinds].map(([kind, count4]) => `${count4} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
+      return [["operations", counts3], ["operators", operators4.join(", ")], ["folds", [...kinds].map(([kind, count3]) => `${count3} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
     }
   };
   function table(heads2, rows) {
@@ -8758,18 +8776,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.shown = void 0;
       this.app = app;
       this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
-      this.isOpen = false;
-    }
-    toggle() {
-      const text = () => this.isOpen ? "Less" : "More";
-      const button2 = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", "aria-expanded": String(this.isOpen), onclick: () => {
-        this.isOpen = !this.isOpen;
-        this.element.dataset.open = String(this.isOpen);
-        button2.setAttribute("aria-expanded", String(this.isOpen));
-        fill(button2, text());
-      } }, text());
-      this.element.dataset.open = String(this.isOpen);
-      return button2;
     }
     render(state) {
       const key = `${state.step}:${state.against}`;
@@ -8782,7 +8788,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       const { after: step } = pair;
       const facts2 = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label, ...value]) => h("div", { class: label.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
     }
     label(text) {
       const name2 = TERMS[text.split(",")[0]];
@@ -8831,7 +8837,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     }
     const { added, removed, changed } = pair.counts();
-    const part4 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, ` ${sign2}${count4}`) : null;
+    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign2}${count3}`) : null;
     if (pair.after.tidied && !pair.chosen) {
       return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     }
@@ -8939,10 +8945,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         this.app.say(error2.message);
       }
     }
-    mark(nodes2, label2, sign2) {
+    mark(nodes2, label, sign2) {
       if (!this.view) return;
       const fill3 = getComputedStyle(this.element).getPropertyValue("--accent").trim();
-      const mark = { fill: fill3, label: label2, sign: sign2 };
+      const mark = { fill: fill3, label, sign: sign2 };
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend(nodes2.length ? [mark] : []);
     }
@@ -9127,7 +9133,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return [`Step ${row.step}, ${name2}`, `operations ${row.nodes_text}`, row.constants_text && `constants ${row.constants_text}`, ...row.times.map((time) => time.text), row.error_text && `error ${row.error_text}${row.past_tolerance ? ", past tolerance" : ""}`].filter(Boolean).join("; ");
   }
   function bar([before, after], most) {
-    const px = (size2) => size2 ? Math.max(1, BAR.width * size2 / most) : 0;
+    const px = (size) => size ? Math.max(1, BAR.width * size / most) : 0;
     const svg2 = document.createElementNS(SVG3, "svg");
     const attributes = { viewBox: `0 0 ${BAR.width} ${BAR.height}`, ...BAR, class: "fv-move-bar", preserveAspectRatio: "none", "aria-hidden": "true" };
     for (const [key, value] of Object.entries(attributes)) svg2.setAttribute(key, String(value));
@@ -9342,9 +9348,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     measure() {
       const width2 = this.root.clientWidth;
-      const [size2] = SIZES.find(([, least]) => width2 >= least);
-      if (width2 === 0 || this.root.dataset.size === size2) return false;
-      this.root.dataset.size = size2;
+      const [size] = SIZES.find(([, least]) => width2 >= least);
+      if (width2 === 0 || this.root.dataset.size === size) return false;
+      this.root.dataset.size = size;
       return true;
     }
     page() {
@@ -9355,7 +9361,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.restore(this.opening(fromFragment(location.hash)));
       this.announce(previous);
     }
-    link(text, patch, label2) {
+    link(text, patch, label) {
       const href = `#${toFragment({ ...this.current, ...patch })}`;
       const follow = (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -9363,7 +9369,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         event.stopPropagation();
         this.navigate(patch, { jump: true });
       };
-      return h("a.fv-link", { href, onclick: follow, "aria-label": label2 }, text);
+      return h("a.fv-link", { href, onclick: follow, "aria-label": label }, text);
     }
     async copy(text) {
       if (await toClipboard(text)) this.say("Copied");
@@ -9835,7 +9841,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
     if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words4(row) }, "≠ numbers");
-    const part4 = (sign2, count4, kind) => count4 ? h(`span.fv-${kind}`, null, `${sign2}${count4}`) : null;
+    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
     const parts = [part4("−", row.graph.removed, "removed"), part4("+", row.graph.added, "added"), part4("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
@@ -9861,7 +9867,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         return;
       }
       const row = this.app.model.passRows[this.app.model.place(this.app.current)];
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label2, ...value]) => h("div", null, h("dt", null, label2), h("dd.fv-num", null, value)))), this.sentences(pair));
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))), this.sentences(pair));
     }
     sentences({ before, after }) {
       const steps = [before, after].filter(Boolean);
@@ -9897,7 +9903,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (!added && !removed && !changed) {
       return h("span.fv-muted", null, pair.same ? " the same graph" : " in another order");
     }
-    const part4 = (sign2, count4, kind, title) => count4 ? h(`span.fv-${kind}`, { title }, ` ${sign2}${count4}`) : null;
+    const part4 = (sign2, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign2}${count3}`) : null;
     return [part4("−", removed, "removed", "only in A"), part4("+", added, "added", "only in B"), part4("~", changed, "modified", "in both, and different")];
   }
   function operators3(pair) {
@@ -9989,8 +9995,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (next !== void 0) this.navigate(model.shown(next));
     }
   };
-  function fact(label2, value, note3) {
-    return h("div.fv-fact", null, h("span.fv-fact-label", null, label2), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
+  function fact(label, value, note3) {
+    return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
   var SIDES4 = ["a", "b"];
   var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
@@ -10060,14 +10066,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     side(side) {
       if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
-      const passes3 = side.passes.map(({ name: name2, count: count4, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count4 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count4}`) : null));
+      const passes3 = side.passes.map(({ name: name2, count: count3, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count3 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count3}`) : null));
       return [passes3, h("div.fv-num", null, effect(side)), only(side.only)];
     }
   };
   function effect({ changed, removed, added, rewrites }) {
     if (!changed) return h("span.fv-muted", null, "changed nothing");
     const nodes2 = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
-    const kinds = rewrites.map(([kind, count4]) => `${count4} ${kind}`).join(", ");
+    const kinds = rewrites.map(([kind, count3]) => `${count3} ${kind}`).join(", ");
     return [nodes2, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
   }
   function only(modules) {
@@ -10109,8 +10115,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.words = { added: "added", removed: "removed", changed: "changed" };
     }
   };
-  function fact2(label2, value, note3) {
-    return h("div.fv-fact", null, h("span.fv-fact-label", null, label2), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
+  function fact2(label, value, note3) {
+    return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
   function mount(element3, data) {
     const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? CrossBackendViewer : ComparisonViewer;
@@ -10169,8 +10175,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       target.scrollIntoView({ block: "nearest", inline: "nearest" });
       const [outer, inner] = [this.viewer.root.getBoundingClientRect(), target.getBoundingClientRect()];
       const [left2, top] = [inner.left - outer.left, inner.top - outer.top];
-      const size2 = { left: `${left2}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
-      Object.assign(this.ring.style, size2);
+      const size = { left: `${left2}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
+      Object.assign(this.ring.style, size);
       const { offsetWidth: width2, offsetHeight: height } = this.box;
       const isTall = inner.height > outer.height / 2;
       const x = isTall ? left2 + inner.width + 12 : left2;
@@ -10371,7 +10377,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const other = await chooseFile(app, { title: "Compare with", kinds: ["trace"] });
       if (other !== null) app.go({ page: "compare", path, other });
     };
-    const rows = others.map((trace) => h("li", null, h("button.fd-file", { type: "button", title: trace.path, onclick: () => go(trace.path) }, sign("trace"), h("span.fd-file-name", null, nameText(trace.name)), h("span.fv-muted.fv-small.fv-num", null, nameText(`${plural(trace.steps, "step")} · torch ${trace.torch}`)), h("span.fv-muted.fv-small.fd-file-when", null, ago(trace.created)))));
+    const rows = others.map((trace) => h("li", null, h("button.fd-file", { type: "button", title: trace.path, onclick: () => go(trace.path) }, sign("trace"), h("span.fd-file-name", null, nameText(trace.name)), h("span.fv-muted.fv-small.fv-num", null, nameText(`${count(trace.steps, "step")} · torch ${trace.torch}`)), h("span.fv-muted.fv-small.fd-file-when", null, ago(trace.created)))));
     const list = others.length ? h("ul.fd-files", null, rows) : h("p.fv-muted", null, "There is no other recent trace; choose a file.");
     const sheet = dialog(app.layer, `Compare ${base(path)} with`, {}, list, h("div.fd-row", null, button("Choose a file…", browse, { icon: "folder" })));
   }
@@ -10405,7 +10411,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     backends() {
       const { app } = this;
       const choose = (event) => app.prefer(event.target.value);
-      const options = app.channel.site.backends.map(({ id, name: name2, label: label2 }) => h("option", { value: id, title: label2, selected: id === app.preferred.id }, `with ${name2}`));
+      const options = app.channel.site.backends.map(({ id, name: name2, label }) => h("option", { value: id, title: label, selected: id === app.preferred.id }, `with ${name2}`));
       return h("select.fv-input", { "aria-label": "Record examples with", onchange: choose }, options);
     }
     update(what = null) {
@@ -10466,7 +10472,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const gone = trace.missing && h("span.fv-badge.fv-warn", { title: "The file was moved or deleted" }, sign("warn"), "file is gone");
       const failed = trace.failed && h("span.fv-badge.fv-bad", null, "freeze failed");
       const unmeasured = trace.unmeasured && h("span.fv-badge.fv-warn", { title: lineText(trace.unmeasured) }, lacking(trace));
-      const facts2 = nameText([plural(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
+      const facts2 = nameText([count(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
       const forget = iconButton("close", `Take ${shown} off this list; the file stays`, () => this.forget(trace));
       const compare2 = trace.missing ? null : iconButton("compare", `Compare ${shown} with …`, () => chooseOther(app, trace.path));
       const tick = h("input.fd-pick", { type: "checkbox", "aria-label": `Compare ${shown}, ${facts2}: tick two`, disabled: Boolean(trace.missing), data: { pick: trace.path }, onchange: (event) => this.pick(trace.path, event.target.checked) });
@@ -10523,7 +10529,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       bar2.element.setAttribute("aria-label", `Recording of ${name2}`);
       bar2.update(job.done, job.total);
       said.classList.toggle("fv-clip", job.state !== "waiting");
-      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running2 ? phaseWords(job) : [plural(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
+      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running2 ? phaseWords(job) : [count(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
       time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running2 && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
       shown = job.state;
@@ -10566,20 +10572,86 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words5(60, 14, "before"), words5(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words5(170, 70, "fold batch norm"), words5(170, 98, "1 of 23 passes"));
   }
   var NEAR_END = 40;
-  var ENDS = { finished: (job) => [`Recorded ${plural(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => job.conversion ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`] : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
+  var JobSteps = class {
+    constructor(app) {
+      this.app = app;
+      this.linked = void 0;
+      this.failed = null;
+      this.waiting = void 0;
+      this.stage = null;
+      this.drawn = 0;
+      this.steps = h("ol.fd-steps", { tabindex: "0", "aria-label": "Recorded steps" });
+      this.count = h("span.fv-muted.fv-num");
+      this.nothing = h("div.fd-steps-none");
+      this.element = h("section.fd-part", { "aria-label": "Steps" }, h("div.fd-part-title", null, h("h2", null, "Steps"), this.count), this.nothing, this.steps);
+    }
+    update(job) {
+      const { steps } = job;
+      const path = job.trace ?? job.preview;
+      if (path !== this.linked) this.clear();
+      this.linked = path;
+      this.nothing.hidden = steps.length > 0 || job.state !== "running";
+      if (!this.nothing.hidden) this.showStage(job);
+      this.steps.hidden = !steps.length;
+      this.element.hidden = job.state !== "running" && !steps.length;
+      const changed = steps.filter((step) => step.changed).length;
+      this.count.textContent = changed ? `${steps.length}; ${changed} changed the graph` : String(steps.length || "");
+      const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
+      for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
+      if (!isLive(job) && job.died_in && !this.failed) this.steps.append(this.failed = this.died(job));
+      if (follow && this.drawn) this.toEnd();
+    }
+    toEnd() {
+      const { steps } = this;
+      const least = steps.scrollHeight - steps.clientHeight - steps.lastElementChild.offsetHeight;
+      const covered = steps.querySelector(".fv-passes-stage").offsetHeight;
+      const first = [...steps.querySelectorAll(".fd-step")].find((row) => row.offsetTop - covered >= least);
+      steps.scrollTop = first && least > 0 ? first.offsetTop - covered : steps.scrollHeight;
+    }
+    showStage(job) {
+      const { stages, name: name2 } = this.app.backend(job.backend);
+      if (this.waiting === job.stage) return;
+      this.waiting = job.stage;
+      const words5 = stages.length ? `${name2} goes through these stages; its steps appear here as they run.` : "Steps appear here as torch runs them.";
+      const row = ({ id, help }) => h("li", { class: id === job.stage ? "fd-stage-now" : "", "aria-current": id === job.stage ? "step" : null }, h("strong", null, id), h("span.fv-muted", null, help));
+      fill(this.nothing, h("p.fv-muted", null, words5), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
+    }
+    clear() {
+      this.steps.replaceChildren();
+      this.drawn = 0;
+      this.stage = null;
+      this.failed = null;
+    }
+    rows(steps, at) {
+      const step = steps[at];
+      const stage = `${step.method}, ${step.stage}`;
+      const title = stage === this.stage ? [] : [h("li.fv-passes-stage", null, h("span", null, step.stage), h("span", null, step.method))];
+      this.stage = stage;
+      const previous = steps.slice(0, at).findLast((one) => one.method === step.method);
+      const delta = previous && step.changed ? step.nodes - previous.nodes : 0;
+      const change = delta ? h("span", { class: delta < 0 ? "fv-removed" : "fv-added" }, `${delta < 0 ? "−" : "+"}${Math.abs(delta)}`) : step.changed && previous ? h("span.fv-modified", null, "changed") : null;
+      const name2 = this.linked ? this.app.link(step.name, { page: "trace", path: this.linked, fragment: `#step=${step.index}` }, { class: "fd-cover", title: "Look at the graphs of this step" }) : step.name;
+      const row = h("li.fv-pass.fd-step", { class: step.changed || !previous ? "" : "fv-pass-quiet" }, h("span.fv-pass-index.fv-num", null, step.index), h("span.fv-pass-name", null, name2), step.round === null ? null : h("span.fv-round", null, `r${step.round}`), h("span.fv-spring"), h("span.fv-counts.fv-num", null, change), h("span.fd-nodes.fv-num.fv-muted", null, count(step.nodes, "node")));
+      return [...title, row];
+    }
+    died(job) {
+      return h("li.fv-pass.fv-pass-failed", null, h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"), h("span.fv-pass-name", null, job.died_in), h("span.fv-spring"), h("span.fv-badge.fv-bad", null, STATES[job.state].word));
+    }
+  };
+  var ENDS = { finished: (job) => [`Recorded ${count(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => job.conversion ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`] : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
   function askedWords({ inputs, device, measure, options, preserve, checks, ablation, limit_s: limit, memory_bytes: memory }, backend, site) {
     const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
-    const measured2 = measureSwitches(site).flatMap(({ id, label: label2 }) => measure?.[id] ? [label2.toLowerCase()] : []);
+    const measured2 = measureSwitches(site).flatMap(({ id, label }) => measure?.[id] ? [label.toLowerCase()] : []);
     const kinds = measure ? measured2.join(", ") : "nothing";
-    return [["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"], ["device", device ?? "where the model is"], ["options", chosen.join("; ") || "none"], ...backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : [], ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds], ...checks.length ? [["checked", site.options.recording.checks.choices.filter(({ value }) => checks.includes(value)).map(({ label: label2 }) => label2).join(", ")]] : [], ...ablation ? [["afterwards", "frozen again without each pass"]] : [], ["time limit", limit ? lasting(limit) : "none"], ["memory limit", memory ? toSize(memory) : "none"]];
+    return [["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"], ["device", device ?? "where the model is"], ["options", chosen.join("; ") || "none"], ...backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : [], ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds], ...checks.length ? [["checked", site.options.recording.checks.choices.filter(({ value }) => checks.includes(value)).map(({ label }) => label).join(", ")]] : [], ...ablation ? [["afterwards", "frozen again without each pass"]] : [], ["time limit", limit ? lasting(limit) : "none"], ["memory limit", memory ? toSize(memory) : "none"]];
   }
-  function optionWords({ label: label2, kind, choices }, value) {
-    if (kind === "switch") return value ? [label2] : [];
-    if (kind === "names") return value?.length ? [`${label2}: ${value.join(", ")}`] : [];
-    return value === null ? [] : [`${label2}: ${choices.find((one) => one.value === value).label}`];
+  function optionWords({ label, kind, choices }, value) {
+    if (kind === "switch") return value ? [label] : [];
+    if (kind === "names") return value?.length ? [`${label}: ${value.join(", ")}`] : [];
+    return value === null ? [] : [`${label}: ${choices.find((one) => one.value === value).label}`];
   }
   function waitingWords(job, { at_once: most }) {
-    const few = most === 1 ? "one recording at a time, as several" : `${plural(most, "recording")} at a time, as more`;
+    const few = most === 1 ? "one recording at a time, as several" : `${count(most, "recording")} at a time, as more`;
     return `Waiting, ${placeWords(job)}. This server runs ${few} would disturb each other's figures.`;
   }
   function timeWords({ state, waited_s: waited, elapsed_s: elapsed }) {
@@ -10597,10 +10669,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     constructor(app, { id }) {
       this.seenLive = false;
       this.phase = void 0;
-      this.linked = void 0;
-      this.failed = void 0;
-      this.waiting = void 0;
-      this.stage = void 0;
       this.app = app;
       this.id = id;
       this.heading = h("h1.fv-clip", { tabindex: "-1" });
@@ -10612,17 +10680,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.work = h("section.fd-work", { "aria-label": "Progress" }, this.message, this.bar.element, this.time);
       this.end = h("section.fd-end", { "aria-label": "Result" });
       this.actions = h("div.fd-row.fd-actions");
-      this.steps = h("ol.fd-steps", { tabindex: "0", "aria-label": "Recorded steps" });
-      this.count = h("span.fv-muted.fv-num");
-      this.nothing = h("div.fd-steps-none");
+      this.steps = new JobSteps(app);
       this.log = h("pre.fv-log", { tabindex: "0" });
       this.logPart = h("section.fd-part", { "aria-label": "Log" }, h("div.fd-part-title", null, h("h2", null, "Last lines of the log")), this.log);
       this.asked = h("section.fd-part", { "aria-label": "What is recorded" });
-      this.drawn = 0;
-      const list = this.stepsPart = h("section.fd-part", { "aria-label": "Steps" }, h("div.fd-part-title", null, h("h2", null, "Steps"), this.count), this.nothing, this.steps);
       this.name = h("div.fd-row", null, this.state);
       const head = h("header.fd-job-head", null, this.name, this.facts);
-      this.content = h("div.fd-job", null, head, this.work, this.end, this.actions, h("div.fd-job-columns", null, list, h("div.fd-column", null, this.logPart, this.asked)));
+      this.content = h("div.fd-job", null, head, this.work, this.end, this.actions, h("div.fd-job-columns", null, this.steps.element, h("div.fd-column", null, this.logPart, this.asked)));
       this.page = h("div.fd-wide-content", null, this.content);
       this.element = h("main.fd-page", null, this.page);
       this.update();
@@ -10651,7 +10715,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.time.textContent = waits ? startWords(job) : leftWords(job);
       this.bar.element.hidden = waits;
       this.bar.update(job.done, job.total);
-      this.showSteps(job);
+      this.steps.update(job);
       const phase = `${job.state} ${job.preview} ${job.trace}`;
       if (phase !== this.phase) this.changed(job);
       this.phase = phase;
@@ -10699,7 +10763,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const request = { ...this.request(job), via };
       const verb = via === "trace" ? "Trace" : "Script";
       const line2 = toCommand(request, this.app.backend(job.backend), this.app.channel.site);
-      return h("div.fd-instead", null, h("p", null, `${verb} it instead, from the command line, which may import its code:`), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
+      return h("div.fd-instead", null, h("p", null, `${verb} it instead, from the command line, which may import its code:`), this.copyable(line2));
+    }
+    copyable(line2) {
+      const copy = button("Copy", () => this.app.copy(line2));
+      return h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), copy);
     }
     request(job) {
       const backend = this.app.backend(job.backend);
@@ -10713,7 +10781,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const message = job.error && h("pre", { tabindex: "0" }, job.error);
       const one = job.steps.length === 1;
       const became = job.trace || job.preview ? `${one ? "is" : "are"} kept` : `${one ? "was" : "were"} seen, but no trace was written`;
-      const kept = job.steps.length ? `${plural(job.steps.length, "step")} until then ${became}.` : job.trace && "No pass had run; what was asked for, and where, is kept.";
+      const kept = job.steps.length ? `${count(job.steps.length, "step")} until then ${became}.` : job.trace && "No pass had run; what was asked for, and where, is kept.";
       fill(this.end, h("h2", null, title), note3 && !(job.state === "failed" && !message) ? h("p.fv-muted", null, note3) : null, message, bad && kept && h("p", null, kept));
       fill(this.log, job.log.join("\n"));
       this.logPart.hidden = !job.log.length;
@@ -10724,59 +10792,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.logPart.hidden ||= isLive(job);
       const known = job.request ?? this.app.requests.get(job.id);
       const words5 = known ? [h("div.fd-part-title", null, h("h2", null, "What is recorded")), pairs(askedWords(known, this.app.backend(job.backend), this.app.channel.site))] : null;
-      fill(this.asked, words5, h("div.fd-part-title", null, h("h2", null, "As a command")), h("div.fd-command", null, h("pre", { tabindex: "0" }, line2), button("Copy", () => this.app.copy(line2))));
-    }
-    showSteps(job) {
-      const { steps } = job;
-      const path = job.trace ?? job.preview;
-      if (path !== this.linked) this.clear();
-      this.linked = path;
-      this.nothing.hidden = steps.length > 0 || job.state !== "running";
-      if (!this.nothing.hidden) this.showStage(job);
-      this.steps.hidden = !steps.length;
-      this.stepsPart.hidden = job.state !== "running" && !steps.length;
-      const changed = steps.filter((step) => step.changed).length;
-      this.count.textContent = changed ? `${steps.length}; ${changed} changed the graph` : steps.length || "";
-      const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
-      for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
-      if (!isLive(job) && job.died_in && !this.failed) this.steps.append(this.failed = this.died(job));
-      if (follow && this.drawn) this.toEnd();
-    }
-    toEnd() {
-      const { steps } = this;
-      const least = steps.scrollHeight - steps.clientHeight - steps.lastElementChild.offsetHeight;
-      const covered = steps.querySelector(".fv-passes-stage").offsetHeight;
-      const first = [...steps.querySelectorAll(".fd-step")].find((row) => row.offsetTop - covered >= least);
-      steps.scrollTop = first && least > 0 ? first.offsetTop - covered : steps.scrollHeight;
-    }
-    showStage(job) {
-      const { stages, name: name2 } = this.app.backend(job.backend);
-      if (this.waiting === job.stage) return;
-      this.waiting = job.stage;
-      const words5 = stages.length ? `${name2} goes through these stages; its steps appear here as they run.` : "Steps appear here as torch runs them.";
-      const row = ({ id, help }) => h("li", { class: id === job.stage ? "fd-stage-now" : "", "aria-current": id === job.stage ? "step" : null }, h("strong", null, id), h("span.fv-muted", null, help));
-      fill(this.nothing, h("p.fv-muted", null, words5), stages.length ? h("ol.fd-stages", { "aria-label": "Stages" }, stages.map(row)) : null);
-    }
-    clear() {
-      this.steps.replaceChildren();
-      this.drawn = 0;
-      this.stage = null;
-      this.failed = null;
-    }
-    rows(steps, at) {
-      const step = steps[at];
-      const stage = `${step.method}, ${step.stage}`;
-      const title = stage === this.stage ? [] : [h("li.fv-passes-stage", null, h("span", null, step.stage), h("span", null, step.method))];
-      this.stage = stage;
-      const previous = steps.slice(0, at).findLast((one) => one.method === step.method);
-      const delta = previous && step.changed ? step.nodes - previous.nodes : 0;
-      const change = delta ? h("span", { class: delta < 0 ? "fv-removed" : "fv-added" }, `${delta < 0 ? "−" : "+"}${Math.abs(delta)}`) : step.changed && previous ? h("span.fv-modified", null, "changed") : null;
-      const name2 = this.linked ? this.app.link(step.name, { page: "trace", path: this.linked, fragment: `#step=${step.index}` }, { class: "fd-cover", title: "Look at the graphs of this step" }) : step.name;
-      const row = h("li.fv-pass.fd-step", { class: step.changed || !previous ? "" : "fv-pass-quiet" }, h("span.fv-pass-index.fv-num", null, step.index), h("span.fv-pass-name", null, name2), step.round === null ? null : h("span.fv-round", null, `r${step.round}`), h("span.fv-spring"), h("span.fv-counts.fv-num", null, change), h("span.fd-nodes.fv-num.fv-muted", null, plural(step.nodes, "node")));
-      return [...title, row];
-    }
-    died(job) {
-      return h("li.fv-pass.fv-pass-failed", null, h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"), h("span.fv-pass-name", null, job.died_in), h("span.fv-spring"), h("span.fv-badge.fv-bad", null, STATES[job.state].word));
+      fill(this.asked, words5, h("div.fd-part-title", null, h("h2", null, "As a command")), this.copyable(line2));
     }
   };
   var KEYS3 = [["n", "record a model"], ["o", "open a file"], ["↑ ↓", "from one example, trace or recording to the next"], ["↵", "open it"], ["/", "filter"], ["x", "on a recording's page: cancel it"], ["Space", "in the attribute tree: preserve or not; → and ← open and close"], ["Esc", "close a dialog; else back to the first page"], ["?", "this sheet; a trace has one of its own"]];
@@ -10926,8 +10942,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     const least = { latency_ratio: 1.1, max_abs_error: 0 }[metric] ?? 1;
     const high = Math.max(least, ...values) || 1;
-    const size2 = 10 ** Math.floor(Math.log10(high / 4));
-    const step = [1, 2, 5, 10].map((one) => one * size2).find((one) => high / one <= 6);
+    const size = 10 ** Math.floor(Math.log10(high / 4));
+    const step = [1, 2, 5, 10].map((one) => one * size).find((one) => high / one <= 6);
     const ticks = [];
     for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
     return { at: (value) => start + Math.max(0, value) / high * (end - start), ticks, isLog };
@@ -10968,8 +10984,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return [svg("path", { d: `M${x} ${TOP - 4}V${height}`, class: isOne ? "fs-one" : "fs-grid" }), svg("text", { x, y: 14, "text-anchor": "middle", class: "fs-tick" }, tickText(tick, metric))];
     });
   }
-  function dot({ row, value, variant }, y, count4, scale, metric, column, onopen) {
-    const off = count4 > 1 ? (variant / (count4 - 1) - 0.5) * Math.min(10, 3 * count4) : 0;
+  function dot({ row, value, variant }, y, count3, scale, metric, column, onopen) {
+    const off = count3 > 1 ? (variant / (count3 - 1) - 0.5) * Math.min(10, 3 * count3) : 0;
     const group2 = svg("g", { class: `fs-dot fs-dot-${variant % 6}` });
     if (metric === "latency_ratio" && isMeasured(row)) {
       const [low, high] = [scale.at(row.latency_ratio_low), scale.at(row.latency_ratio_high)];
@@ -11072,8 +11088,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     focused() {
       return this.root.getRootNode().activeElement;
     }
-    select(label2, value, options, onchange) {
-      return h("select.fv-input", { "aria-label": label2, onchange: (event) => onchange(event.target.value) }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+    select(label, value, options, onchange) {
+      return h("select.fv-input", { "aria-label": label, onchange: (event) => onchange(event.target.value) }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
     }
     chartHead() {
       return h("div.fs-chart-head", null, h("h2", null, "By model and options"), this.select("Figure", this.metric, METRICS.map((key) => [key, titleOf2(key)]), (value) => {
@@ -11124,10 +11140,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function only2(title, labels) {
     if (!labels.length) return null;
-    return h("details", null, h("summary", null, `${title}: ${labels.length}`), h("ul.fs-changes", null, labels.map((label2) => h("li", null, label2))));
+    return h("details", null, h("summary", null, `${title}: ${labels.length}`), h("ul.fs-changes", null, labels.map((label) => h("li", null, label))));
   }
   function recordings(number3) {
-    return count2(number3, "recording");
+    return count(number3, "recording");
   }
   function nameOf(key, value) {
     return (key === "status" ? statusName(value) : value) || "none";
@@ -11380,10 +11396,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     async openPath(path) {
       if (path.endsWith("/")) return this.go({ page: "folder", path });
-      if (!isTrace(path)) {
-        const { job } = await this.ask({ type: "read", path });
-        return job === null ? this.form(this.emptyRequest(path)) : this.go({ page: "job", id: job });
-      }
+      if (!isTrace(path)) return this.form(this.emptyRequest(path));
       const { trace } = await this.ask({ type: "open", path });
       return this.go({ page: "trace", path: trace });
     }
@@ -11465,7 +11478,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const running2 = live.filter((job) => job.state === "running");
       const waiting = live.length - running2.length;
       const one = running2.length === 1 ? `${nameText(running2[0].name || running2[0].model)} ${running2[0].total ? `${Math.floor(100 * running2[0].done / running2[0].total)}%` : ""}`.trim() : null;
-      const text = [one ?? (running2.length ? plural(running2.length, "recording") : null), waiting ? `${waiting} waiting` : null].filter(Boolean).join(" · ");
+      const text = [one ?? (running2.length ? count(running2.length, "recording") : null), waiting ? `${waiting} waiting` : null].filter(Boolean).join(" · ");
       if (text === this.runningText) return;
       this.runningText = text;
       const route = live.length === 1 ? { page: "job", id: live[0].id } : { page: "home" };

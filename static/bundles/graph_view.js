@@ -143,8 +143,8 @@
     heap[at] = value;
   }
   var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
-  function count(number, noun) {
-    return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  function count(number, noun, several = `${noun}s`) {
+    return `${number} ${number === 1 ? noun : several}`;
   }
   function opName(op) {
     const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");

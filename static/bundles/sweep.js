@@ -219,8 +219,8 @@
     for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
     return { at: (value) => start + Math.max(0, value) / high * (end - start), ticks, isLog };
   }
-  function count(number2, noun) {
-    return `${number2} ${noun}${number2 === 1 ? "" : "s"}`;
+  function count(number2, noun, several = `${noun}s`) {
+    return `${number2} ${number2 === 1 ? noun : several}`;
   }
   var LINE = 22;
   var MOST = 60;

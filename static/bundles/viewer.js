@@ -125,6 +125,49 @@
       return { key: `${times2}:${words4}`, text: words4 };
     });
   }
+  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
+  function count(number2, noun, several = `${noun}s`) {
+    return `${number2} ${number2 === 1 ? noun : several}`;
+  }
+  function opName(op) {
+    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
+    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
+  }
+  function shortDtype(dtype) {
+    return DTYPES[dtype] ?? dtype;
+  }
+  function shortType(type) {
+    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
+    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
+    const sizes = match[2].split(",").map((part3) => part3.trim()).filter((part3) => part3 && !part3.includes("="));
+    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
+  }
+  function shortName(name2) {
+    const parts = name2.split(/[./]/).filter((part3) => part3 && !/^\d+$/.test(part3));
+    return parts.at(-1) || name2;
+  }
+  function attributeName(node) {
+    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
+    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
+  }
+  function pathText([path, ...more], frame = "") {
+    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
+    const words4 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words4.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+  }
+  function chipText(node, known) {
+    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
+    if (known) return known;
+    const type = node.outputs.length ? node.outputs[0].type : "";
+    if (node.op === "prim::GetAttr") {
+      const name2 = attributeName(node);
+      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
+      if (primitive) return "";
+      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
+      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
+    }
+    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
+  }
   function h(tag, props, ...children) {
     const [name2, ...classes] = tag.split(".");
     const element3 = document.createElement(name2);
@@ -184,10 +227,10 @@
       this.rowHeight = rowHeight;
       this.update(this.count, first * rowHeight);
     }
-    update(count3, top = null) {
-      this.count = count3;
+    update(count2, top = null) {
+      this.count = count2;
       this.range = null;
-      this.body.style.height = `${count3 * this.rowHeight}px`;
+      this.body.style.height = `${count2 * this.rowHeight}px`;
       if (top !== null) this.element.scrollTop = top;
       this.paint();
     }
@@ -234,12 +277,12 @@
       else if (after > 0) box[scroll] += Math.min(after, before);
     }
   }
-  function listMove(event, at, count3, page) {
+  function listMove(event, at, count2, page) {
     const move = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
-    if (move === void 0 || !count3) return null;
+    if (move === void 0 || !count2) return null;
     event.preventDefault();
     event.stopPropagation();
-    return Math.max(0, Math.min(count3 - 1, at + move));
+    return Math.max(0, Math.min(count2 - 1, at + move));
   }
   async function toClipboard(text) {
     try {
@@ -269,8 +312,8 @@
   function fateBadge(fate, props = {}) {
     return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}`, ...props }, h("span.fv-dot"), fate);
   }
-  function dialog(label2, ...children) {
-    const element3 = h("dialog.fv-sheet", { "aria-label": label2, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
+  function dialog(label, ...children) {
+    const element3 = h("dialog.fv-sheet", { "aria-label": label, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
     return element3;
   }
   function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS, glossary = [], tour } = {}) {
@@ -311,8 +354,8 @@
       this.tip = h("div.fv-tip", { role: "tooltip", "aria-hidden": "true", hidden: true });
       this.element = h("div", null, [...this.meanings].map(([name2, text]) => h("span", { id: idOf(app, name2), hidden: true }, text)), this.tip);
       const follow = (event) => {
-        const label2 = event.target.closest?.("[data-term]");
-        if (event.type === "pointerover" || label2?.matches(":focus-visible")) this.show(label2);
+        const label = event.target.closest?.("[data-term]");
+        if (event.type === "pointerover" || label?.matches(":focus-visible")) this.show(label);
       };
       const leave = (event) => event.target.closest?.("[data-term]") && this.hide();
       const escape = (event) => event.key === "Escape" && !this.tip.hidden && this.stop(event);
@@ -331,12 +374,12 @@
     has(name2) {
       return this.meanings.has(name2);
     }
-    show(label2) {
-      const text = label2 && this.meanings.get(label2.dataset.term ?? "");
+    show(label) {
+      const text = label && this.meanings.get(label.dataset.term ?? "");
       if (!text) return;
       this.tip.textContent = text;
       this.tip.hidden = false;
-      const [outer, inner] = [this.app.root.getBoundingClientRect(), label2.getBoundingClientRect()];
+      const [outer, inner] = [this.app.root.getBoundingClientRect(), label.getBoundingClientRect()];
       const { offsetWidth: width, offsetHeight: height } = this.tip;
       const below = inner.bottom - outer.top + 6;
       const fits = below + height < outer.height;
@@ -437,9 +480,9 @@
       for (const [fate, button] of this.fates) {
         button.setAttribute("aria-pressed", String(state.fate.includes(fate)));
         const found = all.filter((row) => row.fate === fate);
-        const count3 = found.length;
+        const count2 = found.length;
         button.lastChild.textContent = countWords(found);
-        button.hidden = !count3 && !state.fate.includes(fate);
+        button.hidden = !count2 && !state.fate.includes(fate);
       }
       this.rows = all.filter((row) => (!state.fate.length || state.fate.includes(row.fate)) && (!state.kind || row.kind === state.kind) && (!state.reason || row.reason === state.reason) && (!text || `${row.path} ${row.type}`.toLowerCase().includes(text)));
       this.sort(state.sort);
@@ -492,7 +535,7 @@
   function countWords(rows) {
     const counted = rows.filter((row) => row.counted).length;
     const others = rows.length - counted;
-    const words4 = `${others} ${others === 1 ? "other" : "others"}`;
+    const words4 = count(others, "other");
     return !others ? `${counted}` : counted ? `${counted} + ${words4}` : words4;
   }
   function parseSort(text) {
@@ -526,11 +569,11 @@
     operators() {
       if (!this.before || this.same) return [];
       const deltas = /* @__PURE__ */ new Map();
-      const count3 = (step, by) => {
+      const count2 = (step, by) => {
         for (const { op } of this.model.graph(step.index).nodes.values()) deltas.set(op, (deltas.get(op) ?? 0) + by);
       };
-      count3(this.before, -1);
-      count3(this.after, 1);
+      count2(this.before, -1);
+      count2(this.after, 1);
       const found = [...deltas].filter(([, delta]) => delta);
       return found.sort(([a, one], [b, other]) => Math.abs(other) - Math.abs(one) || (a < b ? -1 : 1));
     }
@@ -556,17 +599,182 @@
   function sideSign(side) {
     return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);
   }
-  var CARDS_FROM = 3;
-  function grid(caption2, heads2, rows) {
-    const cells2 = heads2.map((head) => head === "" ? h("td") : h("th", { scope: "col" }, head));
-    for (const row of rows) label(row, cells2);
-    return h("table.fv-grid", { class: heads2.length >= CARDS_FROM ? "fv-grid-cards" : "" }, h("caption", null, caption2), h("thead", null, h("tr", null, cells2)), h("tbody", null, rows));
+  var RewritesPanel = class {
+    constructor(app) {
+      this.shown = void 0;
+      this.app = app;
+      this.id = "rewrites";
+      this.term = "rewrite";
+      this.label = "Rewrites";
+      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
+      this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
+      this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
+      this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
+    }
+    scopeButton(scope, text) {
+      return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
+    }
+    render(state) {
+      for (const [scope, button] of this.scopes) button.setAttribute("aria-pressed", String(scope === state.scope));
+      const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
+      if (key !== this.shown) this.build(state);
+      this.shown = key;
+      for (const cell of this.body.querySelectorAll("[data-node]")) {
+        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node));
+      }
+    }
+    build(state) {
+      const { model } = this.app;
+      const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
+      const blocks = steps.map((step) => this.block(step)).filter(Boolean);
+      fill(this.body, blocks.length ? blocks : this.nothing(state));
+    }
+    nothing(state) {
+      if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
+      const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
+      return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
+    }
+    block(step) {
+      if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) {
+        return null;
+      }
+      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
+    }
+    rewrites(step) {
+      const rows = step.rewrites.map((rewrite) => h("tr", null, h("td", null, h("strong", null, rewrite.kind)), h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)), h("td", null, this.nodes(rewrite.produced, step.index, step.index)), h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))), h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path)))));
+      return grid([term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`], ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
+    }
+    nodes(ids, at, step) {
+      const { model } = this.app;
+      return ids.map((id) => {
+        const op = model.graph(at).nodes.get(id)?.op;
+        return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
+      });
+    }
+    missGrid(caption2, step) {
+      const rows = step.near_misses.map((miss) => h("tr", null, h("td", null, h("strong", null, miss.kind)), h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)), h("td", null, h("span.fv-badge", null, miss.reason)), h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null)));
+      return grid(caption2, ["Fold", "Nodes", "Why not", "Evidence"], rows);
+    }
+  };
+  function log(lines) {
+    return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
   }
-  function label(row, heads2) {
-    if (row.cells.length !== heads2.length) return;
-    heads2.forEach((head, column) => {
-      if (head.textContent && column > 0) row.cells[column].dataset.label = head.textContent;
-    });
+  function grid(caption2, heads2, rows) {
+    return h("table.fv-grid", null, h("caption", null, caption2), h("thead", null, h("tr", null, heads2.map((text) => text === "" ? h("td") : h("th", { scope: "col" }, text)))), h("tbody", null, rows));
+  }
+  var AliasesPanel = class {
+    static isFor({ steps, view }) {
+      return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
+    }
+    constructor(app) {
+      this.shown = void 0;
+      this.step = void 0;
+      this.app = app;
+      this.id = "aliases";
+      this.term = "alias set";
+      this.label = "Aliases & writes";
+      this.entries = [];
+      this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
+      this.note = h("span.fv-muted", { role: "status" });
+      this.writes = h("div.fv-writes");
+      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
+      this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
+    }
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+    stepOf(state) {
+      return this.app.model.step(state.step);
+    }
+    render(state) {
+      const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
+      if (key !== this.shown) this.build(state);
+      this.shown = key;
+      this.mark();
+    }
+    mark() {
+      const { focused } = this.app;
+      for (const row of this.writes.querySelectorAll("[data-node]")) {
+        row.classList.toggle("fv-chosen", focused.has(row.dataset.node));
+      }
+      this.list.refresh();
+      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
+      if (place >= 0) this.list.reveal(place, { middle: true });
+    }
+    isChosen(value) {
+      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value));
+    }
+    build(state) {
+      const step = this.stepOf(state);
+      const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
+      this.text.value = state.alias;
+      this.text.disabled = !aliases;
+      this.table.hidden = !aliases;
+      if (!aliases) return this.missing();
+      this.step = step;
+      const text = state.alias.toLowerCase();
+      this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
+      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${count(aliases.writes.length, "write")}`;
+      fill(this.writes, this.written(aliases.writes, text));
+      this.list.update(this.entries.length, 0);
+    }
+    destroy() {
+      this.list.destroy();
+    }
+    missing() {
+      const kept = this.app.model.steps.filter((step) => step.aliases !== null);
+      this.note.textContent = "";
+      const where = kept.map((step) => h("li", null, this.app.details.stepLink(step.index, { tab: "aliases" }), h("span.fv-muted", null, ` ${step.method}`)));
+      fill(this.writes, h("p.fv-empty", null, "No alias analysis was recorded for this pass.", kept.length ? " It was for:" : ""), h("ul.fv-list.fv-centred", null, where));
+    }
+    written(writes, text) {
+      const shown = writes.filter((write2) => !text || `${write2.op} ${write2.targets.join(" ")}`.toLowerCase().includes(text));
+      if (!shown.length) {
+        return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
+      }
+      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? this.app.model.place(write2.source) : "")));
+      return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
+    }
+    values(names) {
+      return names.map((name2, at) => [at ? ", " : "", this.value(name2)]);
+    }
+    value(name2) {
+      const maker = this.app.model.graph(this.step.index).makers.get(name2);
+      if (maker !== void 0) return this.app.link(`%${name2}`, { node: maker, attribute: null });
+      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", null, term(this.app, "wildcard", name2)) : h("code", null, `%${name2}`);
+    }
+    row(index) {
+      const [value, relation, targets] = this.entries[index];
+      const maker = this.app.model.graph(this.step.index).makers.get(value);
+      const choose = (event) => event.target.closest("a") || maker === void 0 || this.app.navigate({ node: maker, attribute: null });
+      return h("div.fv-table-row", { role: "row", class: this.isChosen(value) ? "fv-chosen" : "", onclick: choose }, h("div.fv-clip", { role: "cell" }, this.value(value)), h("div.fv-muted", { role: "cell" }, relation), h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)));
+    }
+  };
+  var EnvironmentPanel = class {
+    constructor(app) {
+      this.app = app;
+      this.id = "environment";
+      this.label = "Environment";
+      const { environment } = app.model.view;
+      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
+    }
+    call(text) {
+      return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
+    }
+    notices(notices2, title, tone = "") {
+      if (!notices2.length) return null;
+      const items = notices2.map((notice) => h("li", null, h("span.fv-badge", { class: tone }, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
+      return section(title, h("ul.fv-list.fv-notices", null, items));
+    }
+    render() {
+    }
+  };
+  function baselines(rows) {
+    const cells2 = rows.map((row) => h("tr", null, h("th", { scope: "row" }, row.name), h("td.fv-num", null, row.latency.length ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`)) : "not measured"), h("td.fv-num", null, row.numerics.length ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`)) : "not compared")));
+    return grid("", ["Model", "Latency", "Largest error"], cells2);
   }
   var OUTSIDE = -10;
   var LEFT_OUT = "Nothing was measured, so this view leaves its charts out to stay small. The HTML report (freezer-ui report, or viewer.report.write_report) has those of nodes and constants; a trace recorded with measurements has all of them here.";
@@ -689,13 +897,13 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
   }
   function fates(app) {
     const { fates: counts3, others } = app.model.view;
-    const total = counts3.reduce((sum, [, count3]) => sum + count3, 0);
+    const total = counts3.reduce((sum, [, count2]) => sum + count2, 0);
     const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
     if (!total && !kept) return null;
-    const parts = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count3 } }));
-    const words4 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
+    const parts = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count2 } }));
+    const words4 = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count2} ${fate}`));
     if (kept) {
-      words4.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${kept} other${kept === 1 ? "" : "s"} preserved`));
+      words4.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${count(kept, "other")} preserved`));
     }
     return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words4));
   }
@@ -703,9 +911,9 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
     const found = app.model.view.environment.notices;
     if (!found.length) return null;
     const open = () => app.navigate({ tab: "environment" }, { jump: true });
-    const label2 = found.length === 1 ? "1 notice" : `${found.length} notices`;
-    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label2}
-${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
+    const label = found.length === 1 ? "1 notice" : `${found.length} notices`;
+    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label}
+${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
   }
   function actions(app) {
     const all = app.options.actions;
@@ -773,8 +981,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       });
     }
     button(panel) {
-      const count3 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
-      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count3);
+      const count2 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
+      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count2);
     }
     key(event) {
       const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -914,8 +1122,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.list = new VirtualList({ rowHeight: 20, row: (index) => this.row(index), props: { class: "fv-code", role: "region", "aria-label": "Graph as text" } });
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("label.fv-check", null, this.fold, "Fold unchanged lines"), this.jump("↑", -1, "Previous change"), this.jump("↓", 1, "Next change"), this.note), this.list.element);
     }
-    jump(text, direction, label2) {
-      return h("button.fv-button", { type: "button", "aria-label": label2, title: label2, onclick: () => this.next(direction) }, text);
+    jump(text, direction, label) {
+      return h("button.fv-button", { type: "button", "aria-label": label, title: label, onclick: () => this.next(direction) }, text);
     }
     next(direction) {
       const first = Math.round(this.list.element.scrollTop / 20);
@@ -1177,49 +1385,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     heap[at] = value;
   }
-  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
-  function count(number2, noun) {
-    return `${number2} ${noun}${number2 === 1 ? "" : "s"}`;
-  }
-  function opName(op) {
-    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
-    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
-  }
-  function shortDtype(dtype) {
-    return DTYPES[dtype] ?? dtype;
-  }
-  function shortType(type) {
-    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
-    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part3) => part3.trim()).filter((part3) => part3 && !part3.includes("="));
-    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
-  }
-  function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part3) => part3 && !/^\d+$/.test(part3));
-    return parts.at(-1) || name2;
-  }
-  function attributeName(node) {
-    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
-    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
-  }
-  function pathText([path, ...more], frame = "") {
-    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words4 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words4.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
-  }
-  function chipText(node, known) {
-    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
-    if (known) return known;
-    const type = node.outputs.length ? node.outputs[0].type : "";
-    if (node.op === "prim::GetAttr") {
-      const name2 = attributeName(node);
-      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
-      if (primitive) return "";
-      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
-      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
-    }
-    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
-  }
   var NONE3 = -1;
   function findPaths(union, isConstant) {
     const { inputsOf, readers, holder, order } = union;
@@ -1336,13 +1501,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function makeHolder(tree, parent, members) {
     const [first, last] = [members[0], members.at(-1)];
     const end = INDEXED.exec(last.segment ?? "")?.[2];
-    const label2 = `${first.label}–${end} × ${members.length}`;
-    return tree.addGroup({ id: `${first.id}×`, label: label2, parent, node: NONE4 });
+    const label = `${first.label}–${end} × ${members.length}`;
+    return tree.addGroup({ id: `${first.id}×`, label, parent, node: NONE4 });
   }
   function fill2(tree, holder, members) {
     const [first, ...others] = members;
-    const label2 = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
-    const rest = tree.addGroup({ id: `${first.id}×+`, label: label2, parent: holder, node: NONE4 });
+    const label = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
+    const rest = tree.addGroup({ id: `${first.id}×+`, label, parent: holder, node: NONE4 });
     rest.children = others;
     rest.isRest = true;
     holder.repeat = members;
@@ -1535,30 +1700,30 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     _addModule(parent, segment, counts3) {
       const id = `${parent.id}${parent.id && !parent.id.endsWith("/") ? "." : ""}${segment}`;
-      const count3 = counts3.get(id) || 0;
-      counts3.set(id, count3 + 1);
+      const count2 = counts3.get(id) || 0;
+      counts3.set(id, count2 + 1);
       const name2 = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
-      const label2 = count3 ? `${name2} (${count3 + 1})` : name2;
-      const child = this.addGroup({ id: count3 ? `${id}#${count3 + 1}` : id, label: label2, segment, parent, node: NONE5 });
+      const label = count2 ? `${name2} (${count2 + 1})` : name2;
+      const child = this.addGroup({ id: count2 ? `${id}#${count2 + 1}` : id, label, segment, parent, node: NONE5 });
       parent.children.push(child);
       return child;
     }
     _addLeaf(parent, key, base) {
-      const count3 = this.union.model.blockCount(this.union.row(key));
-      if (count3) return this._addHolder(parent, key, count3, base);
+      const count2 = this.union.model.blockCount(this.union.row(key));
+      if (count2) return this._addHolder(parent, key, count2, base);
       parent.children.push({ leaf: key, caption: "" });
       this.parentOf[key] = parent;
     }
-    _addHolder(parent, key, count3, base) {
+    _addHolder(parent, key, count2, base) {
       const id = `${this.union.model.ids[key]}/`;
-      const label2 = opName(this.union.op(key));
-      const group = this.addGroup({ id, label: label2, parent, node: key });
+      const label = opName(this.union.op(key));
+      const group = this.addGroup({ id, label, parent, node: key });
       parent.children.push(group);
       this.parentOf[key] = group;
       const inner = [...base, ...this._path(key, base)];
-      const names = blockNames(label2, count3);
-      for (let number2 = 0; number2 < count3; number2++) {
-        const body = count3 === 1 ? group : this.addGroup({ id: `${id}${number2}/`, label: names[number2], parent: group, node: NONE5, block: true });
+      const names = blockNames(label, count2);
+      for (let number2 = 0; number2 < count2; number2++) {
+        const body = count2 === 1 ? group : this.addGroup({ id: `${id}${number2}/`, label: names[number2], parent: group, node: NONE5, block: true });
         if (body !== group) group.children.push(body);
         this._fillBody(body, bodyName(key, number2), inner);
       }
@@ -1615,9 +1780,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function bodyName(holder, block) {
     return `${holder}/${block}`;
   }
-  function blockNames(label2, count3) {
-    if (label2 === "If" && count3 === 2) return ["then", "else"];
-    return Array.from({ length: count3 }, (_, number2) => `block ${number2}`);
+  function blockNames(label, count2) {
+    if (label === "If" && count2 === 2) return ["then", "else"];
+    return Array.from({ length: count2 }, (_, number2) => `block ${number2}`);
   }
   var NONE6 = -1;
   var Union = class {
@@ -2011,7 +2176,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     kernelsOfLine(program, key) {
       return (this.rows.get(key)?.kernels ?? []).flatMap(([of, kernel]) => of === program ? [kernel] : []);
     }
-    foremost(count3) {
+    foremost(count2) {
       const own = this.files.filter(({ kind, missing }) => kind !== "library" && !missing);
       const rows = (own.length ? own : this.files.slice(0, 1)).flatMap(({ file, lines }) => lines.map((row) => [lineKey(file, row.line), row]));
       const weight = (row) => [shareOf(row)?.share ?? 0, stepsOf(row).length];
@@ -2019,7 +2184,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         const [[time, passes3], [otherTime, otherPasses]] = [weight(one), weight(other)];
         return otherTime - time || otherPasses - passes3 || one.line - other.line;
       });
-      return sorted.filter(([, row]) => row.effects.length || row.times.length).slice(0, count3);
+      return sorted.filter(([, row]) => row.effects.length || row.times.length).slice(0, count2);
     }
   };
   function lineKey(file, line2) {
@@ -2402,6 +2567,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const [unit, scale] = TIME_UNITS.find(([, least]) => ns >= least) ?? ["ns", 1];
     return `${threeDigits(ns / scale)} ${unit}`;
   }
+  function percentText(share) {
+    return share > 0 && share < 0.01 ? "<1%" : `${Math.round(100 * share)}%`;
+  }
+  function partText(part3, whole) {
+    const percent = 100 * part3 / whole;
+    return percent > 0 && percent < 0.1 ? "less than 0.1%" : `${Number(percent.toPrecision(3))}%`;
+  }
   function threeDigits(number2) {
     return number2.toFixed(number2 >= 99.95 ? 0 : number2 >= 9.995 ? 1 : 2);
   }
@@ -2422,20 +2594,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
   }
   function valuesOfNode(model, index, id) {
-    return Object.entries(COLOURINGS).flatMap(([kind, { label: label2, rule, text }]) => {
+    return Object.entries(COLOURINGS).flatMap(([kind, { label, rule, text }]) => {
       const parts = partsOf(model, index, kind).get(id);
       if (!parts?.length) return [];
       const amounts = parts.map(([, amount2]) => amount2);
-      if (rule === "same") return [[label2, parts.map(([key]) => key).join(", ")]];
+      if (rule === "same") return [[label, parts.map(([key]) => key).join(", ")]];
       const amount = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
-      return [[label2, text(amount) + shared(model, index, kind, parts)]];
+      return [[label, text(amount) + shared(model, index, kind, parts)]];
     });
   }
   function shared(model, index, kind, parts) {
     if (kind !== "latency") return "";
     const keys = new Set(parts.map(([key]) => key));
     const others = [...partsOf(model, index, kind).values()].filter((own) => own.some(([key]) => keys.has(key))).length - 1;
-    return others > 0 ? `, in kernels that compute ${others} more node${others === 1 ? "" : "s"}` : "";
+    return others > 0 ? `, in kernels that compute ${count(others, "more node")}` : "";
   }
   function missingText(model, index, kind) {
     if (kind === "dtype") return "torch gives no type for these values; a traced model and Inductor have them.";
@@ -2571,14 +2743,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function valueRows(constant) {
     const { zeros, nans, first } = constant.values;
-    const count3 = constant.shape.reduce((product, size) => product * size, 1);
+    const count2 = constant.shape.reduce((product, size) => product * size, 1);
     const infinite = constant.nonfinite - nans;
-    const rows = [["zeros", zeros ? `${zeros.toLocaleString("en")} of ${count3.toLocaleString("en")} (${share(zeros, count3)})` : "none"], ["NaN", nans ? nans.toLocaleString("en") : null], ["infinite", infinite ? infinite.toLocaleString("en") : null], ["first", first ? `${first}${count3 > first.split(", ").length ? ", …" : ""}` : null]];
+    const rows = [["zeros", zeros ? `${zeros.toLocaleString("en")} of ${count2.toLocaleString("en")} (${partText(zeros, count2)})` : "none"], ["NaN", nans ? nans.toLocaleString("en") : null], ["infinite", infinite ? infinite.toLocaleString("en") : null], ["first", first ? `${first}${count2 > first.split(", ").length ? ", …" : ""}` : null]];
     return rows.filter(([, text]) => text !== null);
-  }
-  function share(part3, whole) {
-    const percent2 = 100 * part3 / whole;
-    return percent2 > 0 && percent2 < 0.1 ? "less than 0.1%" : `${Number(percent2.toPrecision(3))}%`;
   }
   function endsOf(constants2) {
     return [Math.min(...constants2.map((one) => one.minimum)), Math.max(...constants2.map((one) => one.maximum))];
@@ -2699,7 +2867,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
   }
   function groupCounts(groups, words4) {
-    return Object.entries(words4).map(([difference3, text]) => [groups.filter((group) => group.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
+    return Object.entries(words4).map(([difference3, text]) => [groups.filter((group) => group.difference === difference3).length, text]).filter(([count2]) => count2).map(([count2, text]) => `${count2} ${text}`).join(", ");
   }
   function kernels(app, { frozen, unfrozen, groups }) {
     const rows = groups.map((group) => {
@@ -2793,7 +2961,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const words4 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
       const { kernels: kernels2, time } = this.program;
       this.rows = kernels2.flatMap((kernel, index) => !text || words4(kernel).includes(text) ? [index] : []);
-      const many = `${kernels2.length} ${kernels2.length === 1 ? "kernel" : "kernels"}`;
+      const many = count(kernels2.length, "kernel");
       this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
       this.list.update(this.rows.length);
     }
@@ -2985,7 +3153,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     group(title, files, isOpen) {
       if (!files.length) return null;
       const body = h("div");
-      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count2(files.length, "file")}`)), body);
+      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count(files.length, "file")}`)), body);
       const open = () => {
         if (!body.childElementCount) {
           fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
@@ -3024,7 +3192,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     name({ file, lines }) {
       const parts = file.split(/[\\/]/);
       const folder = parts.slice(-3, -1).join("/");
-      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count2(lines.length, "line")} in the graph`)];
+      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count(lines.length, "line")} in the graph`)];
     }
     lines({ file, lines }) {
       const runs = this.app.model.view.sources.filter((source) => source.file === file);
@@ -3093,7 +3261,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function timeMark(row) {
     const time = row && shareOf(row);
     if (!time) return h("span.fv-line-time");
-    return h("span.fv-line-time", null, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all", { style: { width: `${100 * time.share}%` } }), h("span.fv-line-bar-alone", { style: { width: `${100 * time.alone}%` } })), h("span.fv-num", null, percent(time.share)));
+    return h("span.fv-line-time", null, h("span.fv-line-bar", { "aria-hidden": "true" }, h("span.fv-line-bar-all", { style: { width: `${100 * time.share}%` } }), h("span.fv-line-bar-alone", { style: { width: `${100 * time.alone}%` } })), h("span.fv-num", null, percentText(time.share)));
   }
   function passMark(row) {
     const passes3 = row ? stepsOf(row).length : 0;
@@ -3105,23 +3273,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function words(row) {
     const passes3 = stepsOf(row).length;
     const time = shareOf(row);
-    return [passes3 ? `${count2(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
+    return [passes3 ? `${count(passes3, "pass", "passes")} touched it` : "no pass touched it", left(row), time ? time.text : null, ...row.errors.map(({ text }) => text)].filter(Boolean);
   }
   function left({ operators: operators4, left: nodes2, constants: constants2 }) {
     if (!operators4 && !nodes2.length && !constants2.length) return "it computes nothing by itself";
-    const held = constants2.length ? ` and ${count2(constants2.length, "constant")}` : "";
-    if (!nodes2.length && !held) return `nothing is left of its ${count2(operators4, "operator")}`;
-    return `${count2(nodes2.length, "operator")}${held} left of ${operators4}`;
-  }
-  function count2(number2, one, several = `${one}s`) {
-    return `${number2} ${number2 === 1 ? one : several}`;
+    const held = constants2.length ? ` and ${count(constants2.length, "constant")}` : "";
+    if (!nodes2.length && !held) return `nothing is left of its ${count(operators4, "operator")}`;
+    return `${count(nodes2.length, "operator")}${held} left of ${operators4}`;
   }
   function codeOf(text) {
     const indent = text.length - text.trimStart().length;
     return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
-  }
-  function percent(share2) {
-    return share2 > 0 && share2 < 0.01 ? "<1%" : `${Math.round(100 * share2)}%`;
   }
   var MOST_NODES = 8;
   function lineFacts(app, key, row) {
@@ -3164,7 +3326,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const items = foremost.map(([key, row]) => {
       const place = placeOfKey(key);
       const time = shareOf(row);
-      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)), h("span.fv-muted", null, ` ${time ? `${percent(time.share)} of the time` : count2(row.effects.length, "effect")}`));
+      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)), h("span.fv-muted", null, ` ${time ? `${percentText(time.share)} of the time` : count(row.effects.length, "effect")}`));
     });
     const timed2 = foremost.some(([, row]) => shareOf(row));
     return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).map((note3) => h("p.fv-muted.fv-small", null, note3))];
@@ -3310,8 +3472,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     attribute(path) {
       return new AttributeDetails(this).of(path);
     }
-    link(text, patch, label2) {
-      return this.app.link(text, patch, label2);
+    link(text, patch, label) {
+      return this.app.link(text, patch, label);
     }
     nodeLink(id, step = this.app.current.step) {
       return this.link(`%${id}`, { node: id, attribute: null, ...this.visibleIn(step) });
@@ -3366,8 +3528,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function ratioAxis(spread) {
     const end = (at) => {
-      const percent2 = Math.round((Math.exp(at) - 1) * 100);
-      return percent2 > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent2 < 0 ? "−" : "+"}${Math.abs(percent2)}%`;
+      const percent = Math.round((Math.exp(at) - 1) * 100);
+      return percent > 100 ? `${Math.exp(at).toFixed(1)}×` : `${percent < 0 ? "−" : "+"}${Math.abs(percent)}%`;
     };
     return h("span.fv-ratio-axis.fv-num", null, h("span", null, end(-spread)), h("span", null, "same"), h("span", null, end(spread)));
   }
@@ -3443,7 +3605,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const smaller = duplicates.length - rows.length;
       const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
       const more = between2.length - ended.length;
-      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
     }
     betweenRow({ step, until, bytes, names }) {
       const more = names.length - NAMES_SHOWN;
@@ -3609,10 +3771,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return sides;
     }
     tally(before, after, statuses) {
-      const count3 = this.items.length;
-      const sides = new Uint8Array(count3);
-      const counts3 = { added: new Int32Array(count3), removed: new Int32Array(count3), changed: new Int32Array(count3) };
-      const ops = [null, new Int32Array(count3), new Int32Array(count3)];
+      const count2 = this.items.length;
+      const sides = new Uint8Array(count2);
+      const counts3 = { added: new Int32Array(count2), removed: new Int32Array(count2), changed: new Int32Array(count2) };
+      const ops = [null, new Int32Array(count2), new Int32Array(count2)];
       for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
         if (index === null) continue;
         for (const key of this.model.snapshot(index).order) {
@@ -3622,7 +3784,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
           if (!this.model.isPseudo(key)) ops[bit][item]++;
         }
       }
-      for (let item = count3 - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
+      for (let item = count2 - 1; item > 0; item--) sides[this.items[item].parent] |= sides[item];
       for (const [key, status] of statuses) {
         if (this.model.isPseudo(key)) continue;
         const item = this.itemOfKey[key] ?? this.ownerOfKey[key];
@@ -3724,8 +3886,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function groupSize({ group, open, parent }) {
     if (parent < 0) return { width: 0, height: 0 };
-    const label2 = Math.min(240, textWidth(FONTS.header, group.label));
-    return open ? { width: label2 + 120, height: HEADER + 20 } : { width: Math.max(168, label2 + 56), height: 48 };
+    const label = Math.min(240, textWidth(FONTS.header, group.label));
+    return open ? { width: label + 120, height: HEADER + 20 } : { width: Math.max(168, label + 56), height: 48 };
   }
   function nodeSize(outline, { key, caption: caption2 }) {
     const size = { width: 84, height: 28 };
@@ -3752,8 +3914,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var SIDE = 1;
   var NO_LINKS = { of: [], ends: [], theirShift: [], ownShift: [] };
   var Grid = class {
-    constructor(count3, entering, leaving) {
-      this.rows = Array.from({ length: Math.max(count3, 1) }, () => []);
+    constructor(count2, entering, leaving) {
+      this.rows = Array.from({ length: Math.max(count2, 1) }, () => []);
       this.entering = entering;
       this.leaving = leaving;
       this.chains = /* @__PURE__ */ new Map();
@@ -3924,14 +4086,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var NONE11 = -1;
   function assignLayers(scope, tree) {
-    const count3 = scope.children.length;
-    const layer = new Int32Array(count3);
+    const count2 = scope.children.length;
+    const layer = new Int32Array(count2);
     const { outs, ins } = netsByChild(scope, tree);
-    for (let at = 0; at < count3; at++) pushReaders(at, layer, outs[at], tree);
-    for (let at = count3 - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
-    for (let at = 1; at < count3; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
+    for (let at = 0; at < count2; at++) pushReaders(at, layer, outs[at], tree);
+    for (let at = count2 - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
+    for (let at = 1; at < count2; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
     const lowest = layer.reduce((most, one) => Math.max(most, one), 0);
-    return { layer, count: count3 ? lowest + 1 : 0 };
+    return { layer, count: count2 ? lowest + 1 : 0 };
   }
   function netsByChild(scope, tree) {
     const outs = scope.children.map(() => []);
@@ -4022,9 +4184,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var MOST_STALE = 3;
   function orderRows(grid2) {
-    const count3 = grid2.row.length;
-    const position = new Float64Array(count3);
-    grid2.links = adjacency(grid2, count3);
+    const count2 = grid2.row.length;
+    const position = new Float64Array(count2);
+    grid2.links = adjacency(grid2, count2);
     const { up, down } = grid2.links;
     const sortDown = () => {
       for (let row = 1; row < grid2.rows.length; row++) sortRow(grid2, row, up, position);
@@ -4035,7 +4197,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (grid2.entering) grid2.rows[0].sort((a, b) => ownerAt(grid2, a) - ownerAt(grid2, b));
     grid2.rows[0].forEach((element3, at) => position[element3] = at);
     sortDown();
-    const limit = count3 > 6e3 ? 2 : count3 > 1500 ? 4 : 8;
+    const limit = count2 > 6e3 ? 2 : count2 > 1500 ? 4 : 8;
     let best = grid2.rows.map((row) => row.slice());
     let fewest = crossings(grid2, position);
     let stale = 0;
@@ -4051,9 +4213,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function ownerAt(grid2, element3) {
     return grid2.net[element3]?.owner ?? -1;
   }
-  function adjacency(grid2, count3) {
-    const up = { of: Array.from({ length: count3 }, () => []), ends: grid2.upper, theirShift: grid2.upperShift, ownShift: grid2.lowerShift };
-    const down = { of: Array.from({ length: count3 }, () => []), ends: grid2.lower, theirShift: grid2.lowerShift, ownShift: grid2.upperShift };
+  function adjacency(grid2, count2) {
+    const up = { of: Array.from({ length: count2 }, () => []), ends: grid2.upper, theirShift: grid2.upperShift, ownShift: grid2.lowerShift };
+    const down = { of: Array.from({ length: count2 }, () => []), ends: grid2.lower, theirShift: grid2.lowerShift, ownShift: grid2.upperShift };
     for (let at = 0; at < grid2.upper.length; at++) {
       if (grid2.row[grid2.lower[at]] !== grid2.row[grid2.upper[at]] + 1) continue;
       up.of[grid2.lower[at]].push(at);
@@ -4104,19 +4266,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var WIDE_GAP = 0.07;
   var MOST_GAP = 60;
   function placeY(grid2, scope, result) {
-    const count3 = grid2.rows.length;
+    const count2 = grid2.rows.length;
     const sidestep = widestSteps(grid2);
-    grid2.top = new Float64Array(count3);
-    grid2.depth = new Float64Array(count3);
+    grid2.top = new Float64Array(count2);
+    grid2.depth = new Float64Array(count2);
     let y = scope.box ? HEADER2 : PAD;
-    for (let row = 0; row < count3; row++) {
+    for (let row = 0; row < count2; row++) {
       for (const element3 of grid2.rows[row]) {
         if (grid2.box[element3] !== NONE13) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element3]]);
       }
       grid2.top[row] = y;
-      const isPort = grid2.entering && row === 0 || grid2.leaving && row === count3 - 2;
+      const isPort = grid2.entering && row === 0 || grid2.leaving && row === count2 - 2;
       const least = isPort ? PORT_GAP : ROW_GAP;
-      y += grid2.depth[row] + (row + 1 < count3 ? least + Math.round(Math.min(MOST_GAP, WIDE_GAP * sidestep[row])) : 0);
+      y += grid2.depth[row] + (row + 1 < count2 ? least + Math.round(Math.min(MOST_GAP, WIDE_GAP * sidestep[row])) : 0);
     }
     grid2.bottom = y;
   }
@@ -4730,8 +4892,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const near = look.selected > 0 ? picture.segmentsOf(look.selected) : /* @__PURE__ */ new Set();
     const hover = look.hovered > 0 ? picture.segmentsOf(look.hovered) : /* @__PURE__ */ new Set();
     const bins = { hub: [], edge: [], own: [], hover: [], near: [] };
-    const count3 = layout.x1.length;
-    for (let at = 0; at < count3; at++) {
+    const count2 = layout.x1.length;
+    for (let at = 0; at < count2; at++) {
       if (!(segmentSides[at] & look.side)) continue;
       const [x1, x2] = [layout.x1[at], layout.x2[at]];
       if (layout.y1[at] > view.bottom || layout.y2[at] < view.top) continue;
@@ -4817,15 +4979,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const least = above ? above.y + height : view.top + look.headerTop / zoom;
     const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
     const status = picture.statusOf(item);
-    const label2 = shorten(FONTS.header, (status ? `${SIGNS3[status]} ` : "") + group.label, box.width - 34 * scale, scale);
-    const width = textWidth(FONTS.header, label2) * scale + 26 * scale;
+    const label = shorten(FONTS.header, (status ? `${SIGNS3[status]} ` : "") + group.label, box.width - 34 * scale, scale);
+    const width = textWidth(FONTS.header, label) * scale + 26 * scale;
     const x = Math.max(box.x + INSET, Math.min(view.left + INSET / zoom, box.x + box.width - width - INSET));
-    return { item, label: label2, x, y, width, height };
+    return { item, label, x, y, width, height };
   }
   function overlaps(a, b) {
     return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height * 0.8 && b.y < a.y + a.height * 0.8;
   }
-  function paintHeader(job, { item, label: label2, x, y, width }, scale) {
+  function paintHeader(job, { item, label, x, y, width }, scale) {
     const { s, theme, picture } = job;
     const status = picture.statusOf(item);
     s.save();
@@ -4835,7 +4997,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     s.roundRect(0, 2, width / scale, 19, 5);
     ink(job, status ? theme[status].fill : theme.label);
     paintToggle(job, 10, 11.5, false);
-    write(job, label2, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
+    write(job, label, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
     const box = picture.box(item);
     const room = (box.x + box.width - x - width) / scale - INSET;
     const badges = badgesOf(job, item);
@@ -4956,7 +5118,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { picture } = this.view;
       const width = this.width();
       fillRect(surface, { x: 0, width, height: TITLE }, colours.page);
-      const { word, label: label2, nodes: nodes2, changes } = titleOf(picture, side);
+      const { word, label, nodes: nodes2, changes } = titleOf(picture, side);
       const write2 = (text, x2, font, colour) => {
         surface.font = font;
         surface.fillStyle = colour;
@@ -4965,12 +5127,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         surface.fillText(text, x2, TITLE / 2);
         return x2 + textWidth(font, text);
       };
-      const { header: header2, count: count3 } = FONTS;
-      let x = write2(word, 14, count3, colours.soft) + 8;
+      const { header: header2, count: count2 } = FONTS;
+      let x = write2(word, 14, count2, colours.soft) + 8;
       const room = width - x - 90 - changes.length * 50;
-      x = write2(shorten(header2, label2, room), x, header2, colours.text) + 12;
+      x = write2(shorten(header2, label, room), x, header2, colours.text) + 12;
       for (const { status, text } of changes) x = write2(text, x, header2, colours[status].line) + 8;
-      write2(`${nodes2} nodes`, x, count3, colours.soft);
+      write2(`${nodes2} nodes`, x, count2, colours.soft);
     }
   };
   function titleOf(picture, side) {
@@ -5178,19 +5340,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     level(amount) {
       if (!(amount > 0)) return Number.isNaN(amount) ? SHARES.length + 1 : 0;
-      return 1 + SHARES.filter((share2) => amount >= share2 * this.most).length;
+      return 1 + SHARES.filter((share) => amount >= share * this.most).length;
     }
     entries(theme) {
       const { rule, text } = this.colouring;
       if (rule === "same") return this.keys.map((key) => ({ tone: keyTone(theme, key), label: key }));
       if (!this.values.some((side) => side.size)) return [];
-      const starts = [0, ...SHARES].map((share2) => share2 * this.most);
+      const starts = [0, ...SHARES].map((share) => share * this.most);
       const ranges = starts.map((start, at) => {
         const end = starts[at + 1];
         return at === 0 ? `to ${text(end)}` : end === void 0 ? `${text(start)} to ${text(this.most)}` : text(start);
       });
       const labels = this.most > 0 ? [text(0), ...ranges.slice(0, 1), ...ranges.slice(1).map(from)] : [text(0)];
-      return labels.map((label2, level) => ({ tone: theme.ramp[level], label: label2 }));
+      return labels.map((label, level) => ({ tone: theme.ramp[level], label }));
     }
   };
   function from(text, at, all) {
@@ -5356,11 +5518,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.outline = outline;
       this.expanded = expanded;
       this.boxes = 0;
-      const count3 = (group) => {
+      const count2 = (group) => {
         this.boxes += group.children.length;
-        for (const child of group.children) if (child.children && expanded.has(child.id)) count3(child);
+        for (const child of group.children) if (child.children && expanded.has(child.id)) count2(child);
       };
-      count3(outline.root);
+      count2(outline.root);
     }
     _open(group) {
       if (this.expanded.has(group.id)) return;
@@ -5557,14 +5719,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!this.entries.length) return;
       const row = element("p", "", this.box);
       if (this.title) element("span", "", row).textContent = this.title;
-      for (const { fill: fill3, label: label2, sign = "" } of this.entries) {
-        addEntry(row, label2, { sign, fill: fill3, line: fill3, ink: colours.box });
+      for (const { fill: fill3, label, sign = "" } of this.entries) {
+        addEntry(row, label, { sign, fill: fill3, line: fill3, ink: colours.box });
       }
     }
     drawValues(values, theme) {
-      const { absent: absent2, label: label2, missing } = values.colouring;
+      const { absent: absent2, label, missing } = values.colouring;
       const row = element("p", "", this.box);
-      element("span", "fg-legend-title", row).textContent = `${label2}:`;
+      element("span", "fg-legend-title", row).textContent = `${label}:`;
       const entries = values.entries(theme);
       entries.forEach(({ tone, label: text }, at) => {
         const entry = addEntry(row, text, { sign: "", fill: tone.fill, line: theme.line, ink: tone.text });
@@ -5579,12 +5741,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
-  function addEntry(row, label2, { sign, fill: fill3, line: line2, ink: ink2 }) {
+  function addEntry(row, label, { sign, fill: fill3, line: line2, ink: ink2 }) {
     const box = element("span", "", row);
     const swatch = element("i", "", box);
     swatch.textContent = sign;
     Object.assign(swatch.style, { background: fill3, borderColor: line2, color: ink2 });
-    element("span", "", box).textContent = label2;
+    element("span", "", box).textContent = label;
     return box;
   }
   function placeMarks(marks, picture) {
@@ -6978,7 +7140,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       };
       for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add2);
       this.view.setMarks(marks);
-      this.view.setLegend([...fates2].sort().map(([label2, fill3]) => ({ fill: fill3, label: label2, sign: label2[0].toUpperCase() })), "attributes:");
+      this.view.setLegend([...fates2].sort().map(([label, fill3]) => ({ fill: fill3, label, sign: label[0].toUpperCase() })), "attributes:");
     }
     markKernel({ name: name2 }, fill3) {
       const mark = { fill: fill3, label: "kernel", sign: "K" };
@@ -7059,189 +7221,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       app.panels.get("graph").focusSearch();
     }
   };
-  var RewritesPanel = class {
-    constructor(app) {
-      this.shown = void 0;
-      this.app = app;
-      this.id = "rewrites";
-      this.term = "rewrite";
-      this.label = "Rewrites";
-      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
-      this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
-      this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
-      this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
-    }
-    scopeButton(scope, text) {
-      return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
-    }
-    render(state) {
-      for (const [scope, button] of this.scopes) button.setAttribute("aria-pressed", String(scope === state.scope));
-      const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
-      if (key !== this.shown) this.build(state);
-      this.shown = key;
-      for (const cell of this.body.querySelectorAll("[data-node]")) {
-        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node));
-      }
-    }
-    build(state) {
-      const { model } = this.app;
-      const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
-      const blocks = steps.map((step) => this.block(step)).filter(Boolean);
-      fill(this.body, blocks.length ? blocks : this.nothing(state));
-    }
-    nothing(state) {
-      if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
-      const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
-      return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
-    }
-    block(step) {
-      if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) {
-        return null;
-      }
-      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
-    }
-    rewrites(step) {
-      const rows = step.rewrites.map((rewrite) => h("tr", null, h("td", null, h("strong", null, rewrite.kind)), h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)), h("td", null, this.nodes(rewrite.produced, step.index, step.index)), h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))), h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path)))));
-      return grid([term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`], ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
-    }
-    nodes(ids, at, step) {
-      const { model } = this.app;
-      return ids.map((id) => {
-        const op = model.graph(at).nodes.get(id)?.op;
-        return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
-      });
-    }
-    missGrid(caption2, step) {
-      const rows = step.near_misses.map((miss) => h("tr", null, h("td", null, h("strong", null, miss.kind)), h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)), h("td", null, h("span.fv-badge", null, miss.reason)), h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null)));
-      return grid(caption2, ["Fold", "Nodes", "Why not", "Evidence"], rows);
-    }
-  };
-  function log(lines) {
-    return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
-  }
-  var AliasesPanel = class {
-    static isFor({ steps, view }) {
-      return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
-    }
-    constructor(app) {
-      this.shown = void 0;
-      this.step = void 0;
-      this.app = app;
-      this.id = "aliases";
-      this.term = "alias set";
-      this.label = "Aliases & writes";
-      this.entries = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
-      this.note = h("span.fv-muted", { role: "status" });
-      this.writes = h("div.fv-writes");
-      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
-      this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
-    }
-    focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    stepOf(state) {
-      return this.app.model.step(state.step);
-    }
-    render(state) {
-      const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
-      if (key !== this.shown) this.build(state);
-      this.shown = key;
-      this.mark();
-    }
-    mark() {
-      const { focused } = this.app;
-      for (const row of this.writes.querySelectorAll("[data-node]")) {
-        row.classList.toggle("fv-chosen", focused.has(row.dataset.node));
-      }
-      this.list.refresh();
-      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
-      if (place >= 0) this.list.reveal(place, { middle: true });
-    }
-    isChosen(value) {
-      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value));
-    }
-    build(state) {
-      const step = this.stepOf(state);
-      const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
-      this.text.value = state.alias;
-      this.text.disabled = !aliases;
-      this.table.hidden = !aliases;
-      if (!aliases) return this.missing();
-      this.step = step;
-      const text = state.alias.toLowerCase();
-      this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
-      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${aliases.writes.length} ${aliases.writes.length === 1 ? "write" : "writes"}`;
-      fill(this.writes, this.written(aliases.writes, text));
-      this.list.update(this.entries.length, 0);
-    }
-    destroy() {
-      this.list.destroy();
-    }
-    missing() {
-      const kept = this.app.model.steps.filter((step) => step.aliases !== null);
-      this.note.textContent = "";
-      const where = kept.map((step) => h("li", null, this.app.details.stepLink(step.index, { tab: "aliases" }), h("span.fv-muted", null, ` ${step.method}`)));
-      fill(this.writes, h("p.fv-empty", null, "No alias analysis was recorded for this pass.", kept.length ? " It was for:" : ""), h("ul.fv-list.fv-centred", null, where));
-    }
-    written(writes, text) {
-      const shown = writes.filter((write2) => !text || `${write2.op} ${write2.targets.join(" ")}`.toLowerCase().includes(text));
-      if (!shown.length) {
-        return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
-      }
-      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? this.app.model.place(write2.source) : "")));
-      return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
-    }
-    values(names) {
-      return names.map((name2, at) => [at ? ", " : "", this.value(name2)]);
-    }
-    value(name2) {
-      const maker = this.app.model.graph(this.step.index).makers.get(name2);
-      if (maker !== void 0) return this.app.link(`%${name2}`, { node: maker, attribute: null });
-      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", null, term(this.app, "wildcard", name2)) : h("code", null, `%${name2}`);
-    }
-    row(index) {
-      const [value, relation, targets] = this.entries[index];
-      const maker = this.app.model.graph(this.step.index).makers.get(value);
-      const choose = (event) => event.target.closest("a") || maker === void 0 || this.app.navigate({ node: maker, attribute: null });
-      return h("div.fv-table-row", { role: "row", class: this.isChosen(value) ? "fv-chosen" : "", onclick: choose }, h("div.fv-clip", { role: "cell" }, this.value(value)), h("div.fv-muted", { role: "cell" }, relation), h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)));
-    }
-  };
-  var EnvironmentPanel = class {
-    constructor(app) {
-      this.app = app;
-      this.id = "environment";
-      this.label = "Environment";
-      const { environment } = app.model.view;
-      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
-    }
-    call(text) {
-      return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
-    }
-    notices(notices2, title, tone = "") {
-      if (!notices2.length) return null;
-      const items = notices2.map((notice) => h("li", null, h("span.fv-badge", { class: tone }, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
-      return section(title, h("ul.fv-list.fv-notices", null, items));
-    }
-    render() {
-    }
-  };
-  function baselines(rows) {
-    const cells2 = rows.map((row) => h("tr", null, h("th", { scope: "row" }, row.name), h("td.fv-num", null, row.latency.length ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`)) : "not measured"), h("td.fv-num", null, row.numerics.length ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`)) : "not compared")));
-    return grid("", ["Model", "Latency", "Largest error"], cells2);
-  }
   var PassFrame = class {
-    constructor(app, { label: label2, quiet, heads: heads2 }) {
+    constructor(app, { label, quiet, heads: heads2 }) {
       this.drawn = void 0;
       this.app = app;
       this.options = /* @__PURE__ */ new Map();
       this.filter = h("input.fv-input", { type: "search", placeholder: "Filter passes", "aria-label": "Filter passes by name", oninput: () => app.navigate({ passes: this.filter.value }) });
       this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
       this.count = h("span.fv-muted.fv-num");
-      this.list = h("div.fv-passes-list", { role: "listbox", tabindex: "0", "aria-label": label2, onclick: (event) => this.click(event) });
+      this.list = h("div.fv-passes-list", { role: "listbox", tabindex: "0", "aria-label": label, onclick: (event) => this.click(event) });
       this.element = h("aside.fv-passes", { "aria-label": "Passes" }, h("div.fv-passes-bar", null, this.filter), h("div.fv-passes-bar", null, h("label.fv-check", null, this.quiet, quiet), this.count), heads2, this.list);
       this.away = (event) => event.composedPath().includes(this.element) || this.draw(false);
       app.stops.push(() => this.draw(false));
@@ -7351,9 +7339,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const [latency3] = step.latency;
       if (!this.scale) return null;
       if (!latency3 || latency3.median === null) return h("span.fv-speed");
-      const percent2 = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
-      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent2(latency3.median) } });
-      const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent2(latency3.low), width: percent2(Math.min(latency3.high, this.scale) - latency3.low) } });
+      const percent = (ns) => `${Math.min(100, 100 * ns / this.scale)}%`;
+      const bar2 = h("span.fv-speed-bar", { class: `fv-${latency3.verdict}`, style: { width: percent(latency3.median) } });
+      const spread = latency3.high === null ? null : h("span.fv-speed-spread", { style: { left: percent(latency3.low), width: percent(Math.min(latency3.high, this.scale) - latency3.low) } });
       return h("span.fv-speed", { title: `${latency3.text} (${latency3.interval}), ${latency3.verdict}${latency3.unseen ? ` (${latency3.unseen})` : ""}` }, bar2, spread);
     }
     mark(step) {
@@ -7363,8 +7351,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       if (!error2) return this.marks ? h("span.fv-pass-mark") : null;
       const isFirst = step.past_tolerance.includes("eager");
-      const label2 = isFirst ? "the first past tolerance" : "past tolerance";
-      return h("span.fv-pass-mark", { class: isFirst ? "fv-pass-broke" : "fv-muted", role: "img", "aria-label": label2, title: `Error ${error2.max_abs} against eager: ${label2}` }, "≠");
+      const label = isFirst ? "the first past tolerance" : "past tolerance";
+      return h("span.fv-pass-mark", { class: isFirst ? "fv-pass-broke" : "fv-muted", role: "img", "aria-label": label, title: `Error ${error2.max_abs} against eager: ${label}` }, "≠");
     }
     failed(failure) {
       return h("div.fv-pass.fv-pass-failed", { role: "option", "aria-disabled": "true", data: failure.step === null ? {} : { step: failure.step }, title: failure.title }, h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"), h("span.fv-pass-name", null, failure.name), h("span.fv-spring"), h("span.fv-badge.fv-bad", null, failure.sign));
@@ -7384,7 +7372,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function counts2(model, step) {
     if (!step.changed || step.before === null) return null;
     if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
+    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
     const parts = [part3("−", step.removed, "removed"), part3("+", step.added, "added")];
     const rest = part3("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
     return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
@@ -7479,7 +7467,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const operators4 = this.app.model.pair(step.index, null).operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
       const kinds = /* @__PURE__ */ new Map();
       for (const { kind } of step.rewrites) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-      return [["operations", counts3], ["operators", operators4.join(", ")], ["folds", [...kinds].map(([kind, count3]) => `${count3} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
+      return [["operations", counts3], ["operators", operators4.join(", ")], ["folds", [...kinds].map(([kind, count2]) => `${count2} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
     }
   };
   function table(heads2, rows) {
@@ -7494,18 +7482,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.shown = void 0;
       this.app = app;
       this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
-      this.isOpen = false;
-    }
-    toggle() {
-      const text = () => this.isOpen ? "Less" : "More";
-      const button = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", "aria-expanded": String(this.isOpen), onclick: () => {
-        this.isOpen = !this.isOpen;
-        this.element.dataset.open = String(this.isOpen);
-        button.setAttribute("aria-expanded", String(this.isOpen));
-        fill(button, text());
-      } }, text());
-      this.element.dataset.open = String(this.isOpen);
-      return button;
     }
     render(state) {
       const key = `${state.step}:${state.against}`;
@@ -7518,7 +7494,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       const { after: step } = pair;
       const facts2 = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label, ...value]) => h("div", { class: label.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
     }
     label(text) {
       const name2 = TERMS[text.split(",")[0]];
@@ -7567,7 +7543,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
     }
     const { added, removed, changed } = pair.counts();
-    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign}${count3}`) : null;
+    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, ` ${sign}${count2}`) : null;
     if (pair.after.tidied && !pair.chosen) {
       return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
     }
@@ -7675,10 +7651,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         this.app.say(error2.message);
       }
     }
-    mark(nodes2, label2, sign) {
+    mark(nodes2, label, sign) {
       if (!this.view) return;
       const fill3 = getComputedStyle(this.element).getPropertyValue("--accent").trim();
-      const mark = { fill: fill3, label: label2, sign };
+      const mark = { fill: fill3, label, sign };
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend(nodes2.length ? [mark] : []);
     }
@@ -8091,7 +8067,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.restore(this.opening(fromFragment(location.hash)));
       this.announce(previous);
     }
-    link(text, patch, label2) {
+    link(text, patch, label) {
       const href = `#${toFragment({ ...this.current, ...patch })}`;
       const follow = (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -8099,7 +8075,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         event.stopPropagation();
         this.navigate(patch, { jump: true });
       };
-      return h("a.fv-link", { href, onclick: follow, "aria-label": label2 }, text);
+      return h("a.fv-link", { href, onclick: follow, "aria-label": label }, text);
     }
     async copy(text) {
       if (await toClipboard(text)) this.say("Copied");
@@ -8571,7 +8547,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     if (!row.differs) return h("span.fv-muted", { title: "The same in both" }, "=");
     if (row.graph.empty) return h("span.fv-badge.fv-bad", { title: words3(row) }, "≠ numbers");
-    const part3 = (sign, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign}${count3}`) : null;
+    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
     const parts = [part3("−", row.graph.removed, "removed"), part3("+", row.graph.added, "added"), part3("~", row.graph.changed, "modified")];
     const shown = parts.some(Boolean) ? parts : h("span.fv-muted", null, "moved");
     return [row.carried ? h("span.fv-muted", { title: "The same difference as after the pass before" }, "″") : h("span.fv-pair-new", { title: "This pass made a difference of its own" }, "≠"), h("span.fv-counts.fv-num", null, shown)];
@@ -8597,7 +8573,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         return;
       }
       const row = this.app.model.passRows[this.app.model.place(this.app.current)];
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label2, ...value]) => h("div", null, h("dt", null, label2), h("dd.fv-num", null, value)))), this.sentences(pair));
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))), this.sentences(pair));
     }
     sentences({ before, after }) {
       const steps = [before, after].filter(Boolean);
@@ -8633,7 +8609,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (!added && !removed && !changed) {
       return h("span.fv-muted", null, pair.same ? " the same graph" : " in another order");
     }
-    const part3 = (sign, count3, kind, title) => count3 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count3}`) : null;
+    const part3 = (sign, count2, kind, title) => count2 ? h(`span.fv-${kind}`, { title }, ` ${sign}${count2}`) : null;
     return [part3("−", removed, "removed", "only in A"), part3("+", added, "added", "only in B"), part3("~", changed, "modified", "in both, and different")];
   }
   function operators3(pair) {
@@ -8725,8 +8701,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (next !== void 0) this.navigate(model.shown(next));
     }
   };
-  function fact(label2, value, note3) {
-    return h("div.fv-fact", null, h("span.fv-fact-label", null, label2), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
+  function fact(label, value, note3) {
+    return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
   var SIDES4 = ["a", "b"];
   var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
@@ -8796,14 +8772,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     side(side) {
       if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
-      const passes3 = side.passes.map(({ name: name2, count: count3, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count3 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count3}`) : null));
+      const passes3 = side.passes.map(({ name: name2, count: count2, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count2 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count2}`) : null));
       return [passes3, h("div.fv-num", null, effect(side)), only(side.only)];
     }
   };
   function effect({ changed, removed, added, rewrites }) {
     if (!changed) return h("span.fv-muted", null, "changed nothing");
     const nodes2 = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
-    const kinds = rewrites.map(([kind, count3]) => `${count3} ${kind}`).join(", ");
+    const kinds = rewrites.map(([kind, count2]) => `${count2} ${kind}`).join(", ");
     return [nodes2, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
   }
   function only(modules) {
@@ -8845,8 +8821,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.words = { added: "added", removed: "removed", changed: "changed" };
     }
   };
-  function fact2(label2, value, note3) {
-    return h("div.fv-fact", null, h("span.fv-fact-label", null, label2), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
+  function fact2(label, value, note3) {
+    return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
   function mount(element3, data) {
     const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? CrossBackendViewer : ComparisonViewer;

@@ -30,11 +30,13 @@ const DTYPES = {
 };
 
 /**
+ * A number of things: "1 node", "2 nodes".
  * @param {number} number
  * @param {string} noun
+ * @param {string} [several] its plural
  */
-export function count(number, noun) {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+export function count(number, noun, several = `${noun}s`) {
+  return `${number} ${number === 1 ? noun : several}`;
 }
 
 /** @param {string} op */
