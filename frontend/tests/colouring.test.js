@@ -98,8 +98,8 @@ test("an error is that of the pass that changed a node last", () => {
   const parts = partsOf(model, chain.at(-1).index, "error");
   const last = chain.at(-1).index;
   for (const [id, [[, error]]] of parts) {
-    const event = model.history("forward", id).findLast((/** @type {any} */ one) => one.step <= last);
-    assert.equal(error, event.step === last ? 0.5 : 0, id);
+    const event = model.history("forward", id).findLast(({ step }) => step <= last);
+    assert.equal(error, event?.step === last ? 0.5 : 0, id);
   }
   assert.ok(parts.size > 0);
 });

@@ -6,6 +6,7 @@ import { detailsTitle, pairs, section } from "./section.js";
 import { fateBadge } from "./sheet.js";
 import { explains } from "./terms.js";
 import { compared, constantOf, tensorOf } from "./values.js";
+import { placeText } from "./source_places.js";
 
 export class AttributeDetails {
   /** @param {Details} details whose links and source lines it is made of */
@@ -100,7 +101,7 @@ export class AttributeDetails {
         "li",
         null,
         this.chainLink(evidence, link),
-        link.source ? h("span.fv-muted", null, ` ${this.app.model.place(link.source)}`) : null,
+        link.source ? h("span.fv-muted", null, ` ${placeText(link.source)}`) : null,
       ),
     );
     return section(
@@ -117,7 +118,7 @@ export class AttributeDetails {
   /** @param {Evidence} evidence */
   writeLink(evidence) {
     const what = evidence.op || "node";
-    const where = evidence.source ? ` at ${this.app.model.place(evidence.source)}` : "";
+    const where = evidence.source ? ` at ${placeText(evidence.source)}` : "";
     return this.app.link(`Go to ${what}${where}`, {
       step: evidence.step,
       node: evidence.node,

@@ -4,6 +4,7 @@ import { count } from "../graph/data/words.js";
 import { h, listMove, VirtualList } from "./dom.js";
 import { fateBadge } from "./sheet.js";
 import { explains } from "./terms.js";
+import { placeText } from "./source_places.js";
 
 const FATES = ["inlined", "folded", "preserved", "dropped"];
 const COLUMNS = [
@@ -260,7 +261,7 @@ export class AttributesPanel {
    * @param {any} row
    */
   why(row) {
-    const { details, model } = this.app;
+    const { details } = this.app;
     if (row.fate === "folded" && row.step !== null) {
       return ["folded in step ", details.stepLink(row.step, { tab: "rewrites" })];
     }
@@ -269,7 +270,7 @@ export class AttributesPanel {
       (/** @type {Evidence} */ evidence) => evidence.node !== null && evidence.step !== null,
     );
     if (!write) return row.reason;
-    const text = `${write.op ?? "node"}${write.source ? ` ${model.place(write.source)}` : ""}`;
+    const text = `${write.op ?? "node"}${write.source ? ` ${placeText(write.source)}` : ""}`;
     const patch = { step: write.step, node: write.node, attribute: null, tab: "graph" };
     return [row.reason, " · ", this.app.link(text, patch, `${text} keeps ${row.path}`)];
   }

@@ -4,7 +4,7 @@ import { diffLines, textLines } from "./diff.js";
 import { fill, h, reveal, VirtualList } from "./dom.js";
 import { coloured, diffRow } from "./ir.js";
 import { stepLabel } from "./pair.js";
-import { isInstalled } from "./trace_model.js";
+import { isInstalled } from "./source_places.js";
 
 export class CodePanel {
   /** @param {Viewer} app */

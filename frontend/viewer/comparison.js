@@ -43,7 +43,6 @@ const PASS_SIGNS = [
 
 export class ComparisonViewer extends Viewer {
   /** @param {any} options */
-  // @ts-expect-error: it is made of more than its base class is
   modelOf({ view, graph, comparison }) {
     return new ComparisonModel(view, graph, comparison);
   }

@@ -49,7 +49,6 @@ export class ComparisonModel extends TraceModel {
    * The place of the row that shows two steps; -1 where they were put together by hand.
    * @param {any} options
    */
-  // @ts-expect-error: a state here, a source reference in the base class
   place({ step, against }) {
     return this.passRows.findIndex(
       ({ shown: [a, b] }, place) => this.isShown(place, step, against) && (a ?? b) !== null,

@@ -3,24 +3,22 @@
 import { bytesText } from "./amounts.js";
 import { AttributeDetails } from "./attribute_details.js";
 import { valuesOfNode } from "./colouring.js";
+import { nodeHistory, nodeKernels, nodeRewrites } from "./details_history.js";
+import { DetailsLinks } from "./details_links.js";
 import { fill, h, icon } from "./dom.js";
 import { kernelDetails } from "./kernels.js";
 import { stepLabel } from "./pair.js";
 import { detailsTitle as title, pairs, section } from "./section.js";
 import { fateBadge } from "./sheet.js";
-import { term } from "./terms.js";
 import { changedFields, nodeText } from "./snapshots.js";
 import { repeatDetails } from "./repeats.js";
 import { lineFacts } from "./source_facts.js";
-import { isInstalled } from "./trace_model.js";
 import { readConstants, valuesOf } from "./values.js";
 
-const SOURCE_REACH = 4;
-
-export class Details {
+export class Details extends DetailsLinks {
   /** @param {Viewer} app */
   constructor(app) {
-    this.app = app;
+    super(app);
     this.words = { added: "added", removed: "removed", changed: "changed" };
     this.body = h("div.fv-details-body");
     this.element = h(
@@ -88,10 +86,10 @@ export class Details {
       this.texts(node),
       this.constant(node),
       readConstants(model, pair, before, after),
-      this.kernels(step.method, id),
+      nodeKernels(this, step.method, id),
       this.source(step.method, node),
-      this.history(step.method, id),
-      this.rewrites(step.method, id),
+      nodeHistory(this, step.method, id),
+      nodeRewrites(this, step.method, id),
     ];
   }
 
@@ -142,7 +140,7 @@ export class Details {
       return [
         title("Node", `%${id}`),
         h("p.fv-muted", null, "It is in neither graph shown."),
-        this.history(step.method, id),
+        nodeHistory(this, step.method, id),
       ];
     }
     const path = id.replace(/#\d+$/, "");
@@ -252,190 +250,9 @@ export class Details {
     return node.constant ? section("Constant", pairs(constantRows(node.constant)), valuesOf(node.constant)) : null;
   }
 
-  /**
-   * The user's own line first; what torch says of its own files after it.
-   * @param {string} method
-   * @param {GraphNode} node
-   */
-  source(method, node) {
-    const places = this.app.model.places(method, node);
-    const blocks = places.map(({ source, called }) => [
-      called === null ? null : h("p.fv-small.fv-muted", null, "where ", h("code", null, called), " is called"),
-      this.sourceLines(source),
-    ]);
-    if (places.length === 1 && isInstalled(places[0].source.file)) {
-      /** @type {any[]} */ (blocks).push(h("p.fv-muted.fv-small", null, "torch recorded no place in a file of yours."));
-    }
-    return places.length ? section("Source", blocks) : null;
-  }
-
-  /** @param {any} place */
-  sourceLines(place) {
-    const { model } = this.app;
-    const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
-    const where = h(
-      "div.fv-small.fv-wrap",
-      { title: place.file },
-      this.link(`${shortPath(place.file)}:${place.line}`, { tab: "code" }),
-    );
-    if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
-    const rows = lines.map(({ number, text }) =>
-      h(
-        "div.fv-source-line",
-        { class: number === place.line ? "fv-source-here" : "" },
-        h("span.fv-source-number", null, number),
-        h("span", null, text),
-      ),
-    );
-    return [
-      where,
-      h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place.line}` }, rows),
-    ];
-  }
-
-  /**
-   * The kernels that compute a node, or why none does.
-   * @param {string} method
-   * @param {any} id
-   */
-  kernels(method, id) {
-    const { model } = this.app;
-    const { programs } = model.view;
-    const rows = model.kernelsOf(method, id).map((/** @type {{ program: any, kernel: any }} */ { program, kernel }) =>
-      h(
-        "li",
-        null,
-        this.link(programs[program].kernels[kernel].name, {
-          tab: "kernels",
-          program,
-          kernel,
-          node: null,
-          attribute: null,
-        }),
-        programs.length > 1 ? h("span.fv-muted", null, ` ${programs[program].name}`) : null,
-      ),
-    );
-    if (rows.length) return section(rows.length === 1 ? "Kernel" : "Kernels", h("ul.fv-list", null, rows));
-    const why = model.noKernel(method, id);
-    return why === null ? null : section("Kernel", h("p.fv-muted", null, `none: ${why}`));
-  }
-
-  /**
-   * @param {string} method
-   * @param {any} id
-   */
-  history(method, id) {
-    const events = this.app.model.history(method, id);
-    const rows = events.map((/** @type {any} */ event) =>
-      h("li", null, this.stepLink(event.step, { node: id }), " ", h("span.fv-muted", null, event.what)),
-    );
-    return section(
-      term(this.app, "lineage", "History"),
-      rows.length ? h("ol.fv-list", null, rows) : h("p.fv-muted", null, "It was never in this method's graph."),
-    );
-  }
-
-  /**
-   * @param {string} method
-   * @param {any} id
-   */
-  rewrites(method, id) {
-    const found = this.app.model.steps
-      .filter((/** @type {ViewStep} */ step) => step.method === method)
-      .flatMap((/** @type {ViewStep} */ step) =>
-        step.rewrites.map((/** @type {Rewrite} */ rewrite) => ({ step, rewrite })),
-      )
-      .filter(
-        (/** @type {{ rewrite: Rewrite }} */ { rewrite }) =>
-          rewrite.consumed.includes(id) || rewrite.produced.includes(id),
-      );
-    const rows = found.map((/** @type {{ step: ViewStep, rewrite: Rewrite }} */ { step, rewrite }) =>
-      h(
-        "li",
-        null,
-        rewrite.produced.includes(id) ? "made by " : "consumed by ",
-        h("strong", null, rewrite.kind),
-        " in ",
-        this.stepLink(step.index, { tab: "rewrites" }),
-      ),
-    );
-    return rows.length ? section("Rewrites", h("ul.fv-list", null, rows)) : null;
-  }
-
   /** @param {any} path */
   attribute(path) {
     return new AttributeDetails(this).of(path);
-  }
-
-  // --- links
-
-  /**
-   * @param {any} text
-   * @param {any} patch
-   * @param {any} [label]
-   */
-  link(text, patch, label) {
-    return this.app.link(text, patch, label);
-  }
-
-  /** @param {any} id */
-  nodeLink(id, step = this.app.current.step) {
-    return this.link(`%${id}`, { node: id, attribute: null, ...this.visibleIn(step) });
-  }
-
-  // A node that only the graph before the pass has is found there: the step stays.
-  /** @param {any} step */
-  visibleIn(step) {
-    const { pair } = this.app;
-    return pair && (step === pair.after.index || step === pair.before?.index) ? {} : { step };
-  }
-
-  /**
-   * @param {number} at
-   * @param {any} name
-   */
-  valueLink(at, name) {
-    const { model } = this.app;
-    const maker = model.graph(at).makers.get(name);
-    if (maker === undefined) return this.inputLink(at, `%${name}`);
-    const { op } = /** @type {GraphNode} */ (model.graph(at).nodes.get(maker));
-    const [path] = op === "get_attr" ? (model.named(at).get(name) ?? []) : [];
-    return [
-      this.link(`%${name}`, { node: maker, attribute: null, ...this.visibleIn(at) }),
-      h("span.fv-muted.fv-wrap", null, ` ${path ?? op}`),
-    ];
-  }
-
-  /**
-   * To an input of the whole graph; those of a block have no name that they can be found by.
-   * @param {number} at
-   * @param {any} id
-   */
-  inputLink(at, id) {
-    const isOutermost = this.app.model.graphs.keyOfId.has(id);
-    const name = isOutermost
-      ? this.link(id, { node: id, attribute: null, ...this.visibleIn(at) })
-      : h("code", null, id);
-    const [path] = isOutermost ? (this.app.model.named(at).get(id.slice(1)) ?? []) : [];
-    return [name, h("span.fv-muted.fv-wrap", null, isOutermost ? ` ${path ?? "input"}` : " input of a block")];
-  }
-
-  /** @param {any} path */
-  attributeLink(path) {
-    return this.link(path, { attribute: path, node: null, tab: "attributes" });
-  }
-
-  /** @param {any} index */
-  stepLink(index, patch = {}) {
-    const step = this.app.model.step(index);
-    return this.link(step ? `${stepLabel(step)} ${step.name}` : `${index} unknown step`, { step: index, ...patch });
-  }
-
-  /** @param {any} location */
-  locationLink(location) {
-    const text = `%${location.value}`;
-    if (location.step === null || location.node === null) return h("code", null, text);
-    return this.link(text, { step: location.step, node: location.node, attribute: null, tab: "graph" });
   }
 }
 
@@ -453,15 +270,6 @@ function constantRows(kept) {
     ["storage", kept.storage],
   ];
   return rows.filter(([, text]) => text !== null);
-}
-
-/**
- * A long path by its last three parts, which mostly tell the file.
- * @param {string} file
- */
-function shortPath(file) {
-  const parts = file.split(/[\\/]/);
-  return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
 }
 
 /** @param {any} nodes */

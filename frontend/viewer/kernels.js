@@ -6,7 +6,7 @@ import { coloured } from "./ir.js";
 import { grid } from "./grid.js";
 import { detailsTitle, section } from "./section.js";
 import { sideBySide } from "./side_by_side.js";
-import { isInstalled } from "./trace_model.js";
+import { isInstalled, placeText } from "./source_places.js";
 
 export class KernelsPanel {
   /**
@@ -149,9 +149,7 @@ export class KernelsPanel {
   filter() {
     const text = this.text.value.toLowerCase();
     const words = (/** @type {{ name: any, kind: string, ops: any, sources: any[] }} */ { name, kind, ops, sources }) =>
-      [name, kind, ...ops, ...sources.map((/** @type {any} */ source) => this.app.model.place(source))]
-        .join(" ")
-        .toLowerCase();
+      [name, kind, ...ops, ...sources.map((/** @type {any} */ source) => placeText(source))].join(" ").toLowerCase();
     const { kernels, time } = this.program;
     this.rows = kernels.flatMap((/** @type {any} */ kernel, /** @type {any} */ index) =>
       !text || words(kernel).includes(text) ? [index] : [],
@@ -235,7 +233,7 @@ export class KernelsPanel {
    */
   origin({ sources }) {
     const source = sources.find(({ file }) => !isInstalled(file)) ?? sources[0];
-    return source ? this.app.model.place(source) : null;
+    return source ? placeText(source) : null;
   }
 
   /** @param {any} event */

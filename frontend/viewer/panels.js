@@ -5,6 +5,7 @@ import { fill, h, VirtualList } from "./dom.js";
 import { grid } from "./grid.js";
 import { pairs, section } from "./section.js";
 import { term } from "./terms.js";
+import { placeText } from "./source_places.js";
 
 export class RewritesPanel {
   /** @param {Viewer} app */
@@ -315,7 +316,7 @@ export class AliasesPanel {
         { data: { node: write.node } },
         h("td", null, this.app.link(write.op, { node: write.node, attribute: null, tab: "graph" })),
         h("td", null, this.values(write.targets)),
-        h("td.fv-mono", null, write.source ? this.app.model.place(write.source) : ""),
+        h("td.fv-mono", null, write.source ? placeText(write.source) : ""),
       ),
     );
     return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);

@@ -6,6 +6,7 @@ import { h } from "./dom.js";
 import { section } from "./section.js";
 import { placeOfKey, shareOf, stepsOf } from "./source_links.js";
 import { left } from "./source_listing.js";
+import { placeText } from "./source_places.js";
 
 const MOST_NODES = 8;
 
@@ -18,7 +19,7 @@ export function lineFacts(app, key, row) {
   const place = /** @type {{ file: string, line: number }} */ (placeOfKey(key));
   const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
   return [
-    h("h3.fv-line-title", { title: place.file }, app.model.place(place)),
+    h("h3.fv-line-title", { title: place.file }, placeText(place)),
     text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null,
     section("Passes that touched it", passes(app, row)),
     section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)),
@@ -107,7 +108,7 @@ export function openingFacts(app, foremost, pin) {
     return h(
       "li",
       null,
-      h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)),
+      h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, placeText(place)),
       h(
         "span.fv-muted",
         null,

@@ -5,6 +5,7 @@ import { lineFacts, openingFacts } from "./source_facts.js";
 import { SourceGraph } from "./source_graph.js";
 import { telling } from "./source_links.js";
 import { SourceListing } from "./source_listing.js";
+import { kernelsOf } from "./node_kernels.js";
 
 const FOREMOST = 5;
 
@@ -173,11 +174,9 @@ export class SourcePanel {
       const nodes = model.kernelNodes({ program: current.program, kernel: look.id }, pair);
       return { lines: this.links.linesOfKernel(current.program, look.id), nodes, kernels: [look.id] };
     }
-    const kernels = model
-      .kernelsOf(method, look.id)
-      .flatMap((/** @type {{ program: number, kernel: number }} */ { program, kernel }) =>
-        program === current.program ? [kernel] : [],
-      );
+    const kernels = kernelsOf(model.view.programs, method, look.id).flatMap(({ program, kernel }) =>
+      program === current.program ? [kernel] : [],
+    );
     return { lines: this.links.linesOfNode(method, look.id, step), nodes: [look.id], kernels };
   }
 

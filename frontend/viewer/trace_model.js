@@ -2,9 +2,11 @@
 
 import { nodeIn } from "../graph/data/lookup.js";
 import { Model } from "../graph/data/model.js";
+import { NodeHistories } from "./node_histories.js";
 import { Pair } from "./pair.js";
+import { Snapshots } from "./snapshots.js";
 import { SourceLinks } from "./source_links.js";
-import { changedFields, Snapshots } from "./snapshots.js";
+import { SourcePlaces } from "./source_places.js";
 
 export class TraceModel {
   /**
@@ -12,9 +14,6 @@ export class TraceModel {
    * @param {any} graph what `viewer.views.graph_data.graph_data` returned for the same trace
    */
   constructor(view, graph) {
-    // Other methods set these.
-    this.evidence = /** @type {Map<any, any>} */ (/** @type {any} */ (undefined));
-    this.called = /** @type {Map<any, any>} */ (/** @type {any} */ (undefined));
     this.view = view;
     this.graphs = new Model(graph);
     this.texts = new Snapshots(this.graphs, graph.snapshots);
@@ -27,7 +26,8 @@ export class TraceModel {
     this.links = new SourceLinks(
       view.by_line ?? { files: [], places: [], sets: [], nodes: {}, notes: { calls: "", time: "", error: "" } },
     );
-    this.histories = new Map();
+    this.histories = new NodeHistories(this);
+    this.sources = new SourcePlaces(this);
     this.holders = new Map();
     /** @type {Map<string, Parts>} */
     this.coloured = new Map(); // see colouring.js
@@ -263,38 +263,6 @@ export class TraceModel {
   }
 
   /**
-   * The kernels that compute a node, or come from it: [{program, kernel}], places in each.
-   * @param {string} method
-   * @param {any} id
-   */
-  kernelsOf(method, id) {
-    return this.view.programs.flatMap(
-      (/** @type {{ kernels: any, method: string }} */ { kernels, method: own }, /** @type {any} */ program) => {
-        if (own !== method) return [];
-        const by = (/** @type {string} */ field) =>
-          kernels.flatMap((/** @type {any} */ each, /** @type {any} */ kernel) =>
-            each[field].includes(id) ? [{ program, kernel }] : [],
-          );
-        const computing = by("nodes");
-        return computing.length ? computing : by("origins");
-      },
-    );
-  }
-
-  /**
-   * Why no kernel computes a node of the last graph, or null.
-   * @param {string} method
-   * @param {any} id
-   */
-  noKernel(method, id) {
-    for (const { method: own, no_kernel: pairs } of this.view.programs) {
-      const found = own === method && pairs.find((/** @type {[GraphNode]} */ [node]) => node === id);
-      if (found) return found[1];
-    }
-    return null;
-  }
-
-  /**
    * Where a method's last graph reads an attribute that is still one: {method, step, value, node} each.
    * @param {any} path
    */
@@ -320,148 +288,30 @@ export class TraceModel {
   }
 
   /**
-   * Where a node stands in the source, the user's own file first: [{source, called}].
-   *
-   * torch names the innermost place, which for a layer of torch.nn is torch's file. The method as it came still calls
-   * its submodules, and the call that led to the node's module stands in the user's file.
+   * How a node came, changed and went: [{step, what}] over its method's steps.
+   * @param {string} method
+   * @param {string} id
+   */
+  history(method, id) {
+    return this.histories.of(method, id);
+  }
+
+  /**
+   * Where a node stands in the source, the user's own file first.
    * @param {string} method
    * @param {GraphNode} node
    */
   places(method, node) {
-    const source = node.source ?? this.told(node.id);
-    const own = source ? [{ source, called: null }] : [];
-    if (!node.module || (source && !isInstalled(source.file))) return own;
-    const parts = node.module.split(".");
-    for (let length = parts.length; length; length -= 1) {
-      const called = parts.slice(0, length).join(".");
-      const call = this.calls(method).get(called);
-      if (call) return [{ source: call, called }, ...own];
-    }
-    return own;
-  }
-
-  /**
-   * Where the evidence of some attribute says that a node stands, whose graph does not.
-   * @param {any} id
-   */
-  told(id) {
-    this.evidence ??= new Map(
-      this.view.attributes.flatMap((/** @type {any} */ row) =>
-        row.evidence.map((/** @type {{ node: GraphNode, source: any }} */ { node, source }) => [node, source]),
-      ),
-    );
-    return this.evidence.get(id) ?? null;
-  }
-
-  /**
-   * Path of a submodule → where the method, before anything was inlined, calls it; the first call counts.
-   * @param {string} method
-   */
-  calls(method) {
-    this.called ??= new Map();
-    if (!this.called.has(method)) {
-      const calls = new Map();
-      for (const [{ index }] of this.chains(method)) {
-        const reads = this.reads(index);
-        for (const { op, inputs, source } of this.graph(index).nodes.values()) {
-          const path =
-            op === "prim::CallMethod" && source && !isInstalled(source.file) ? reads.get(inputs[0]) : undefined;
-          if (path !== undefined && !calls.has(path)) calls.set(path, source);
-        }
-      }
-      this.called.set(method, calls);
-    }
-    return this.called.get(method);
-  }
-
-  /**
-   * How a node came, changed and went: [{step, what, node}] over its method's steps.
-   * @param {string} method
-   * @param {any} id
-   */
-  history(method, id) {
-    if (!this.histories.has(method)) this.histories.set(method, this.buildHistory(method));
-    return this.histories.get(method).get(id) || [];
-  }
-
-  /** @param {string} method */
-  buildHistory(method) {
-    const events = new Map();
-    for (const steps of this.chains(method)) {
-      let before = null;
-      for (const step of steps) {
-        const now = this.texts.rows(this.snapshot(step.index));
-        if (before !== now) this.compare(before, now, step, events);
-        before = now;
-      }
-    }
-    return events;
-  }
-
-  /**
-   * @param {any} before
-   * @param {any} now
-   * @param {ViewStep} step
-   * @param {any} events
-   */
-  compare(before, now, step, events) {
-    for (const [id, row] of now) {
-      const old = before?.get(id);
-      if (old === row) continue;
-      if (old === undefined) note(events, id, { step: step.index, what: before ? "added" : "there from the start" });
-      else {
-        const fields = changedFields(this.graphs.node(old), this.graphs.node(row));
-        if (fields.length) note(events, id, { step: step.index, what: `${fields.join(", ")} changed` });
-      }
-    }
-    if (before) {
-      for (const id of before.keys()) if (!now.has(id)) note(events, id, { step: step.index, what: "removed" });
-    }
+    return this.sources.places(method, node);
   }
 
   /**
    * Kept source lines around a place: [{number, text}], empty where the trace has none.
    * @param {string} file
-   * @param {any} line
-   * @param {any} reach
+   * @param {number} line
+   * @param {number} reach lines before and after it
    */
   sourceAround(file, line, reach) {
-    const kept = this.view.sources.find(
-      (/** @type {any} */ source) =>
-        source.file === file && line >= source.first_line && line < source.first_line + source.lines.length,
-    );
-    if (!kept) return [];
-    const first = Math.max(kept.first_line, line - reach);
-    const last = Math.min(kept.first_line + kept.lines.length - 1, line + reach);
-    return Array.from({ length: last - first + 1 }, (_, offset) => ({
-      number: first + offset,
-      text: kept.lines[first + offset - kept.first_line],
-    }));
+    return this.sources.around(file, line, reach);
   }
-
-  /**
-   * A source place in short: "model.py:22".
-   * @param {any} source
-   */
-  place(source) {
-    return `${source.file.split(/[\\/]/).pop()}:${source.line}`;
-  }
-}
-
-/**
- * Whether a file belongs to an installed package or to no file at all, and so is not the user's own.
- * @param {string} file
- */
-export function isInstalled(file) {
-  return /[\\/](site|dist)-packages[\\/]|^</.test(file);
-}
-
-/**
- * @param {any} events
- * @param {any} id
- * @param {any} event
- */
-function note(events, id, event) {
-  if (!events.has(id)) events.set(id, []);
-  events.get(id).push(event);
 }
