@@ -536,27 +536,16 @@
       } };
     }
     const request = new XMLHttpRequest();
-    let cancelled = false;
-    let cancel = () => {
-    };
     const promise = new Promise((resolve, reject) => {
-      const send = () => {
-        if (cancelled) return;
-        request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
-        request.send(file);
-      };
+      request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
       request.responseType = "text";
       request.upload.addEventListener("progress", (event) => onprogress(event.loaded));
       request.addEventListener("load", () => request.status < 300 ? resolve(JSON.parse(request.response).path) : reject(new Error(errorText(request.response, request.status))));
       request.addEventListener("error", () => reject(new Error(`${file.name} could not be sent: the connection broke, or the server refused it. Try again.`)));
-      cancel = () => {
-        cancelled = true;
-        request.abort();
-        reject(new Error(`The upload of ${file.name} was cancelled.`));
-      };
-      app.channel.connected.then(send, reject);
+      request.addEventListener("abort", () => reject(new Error(`The upload of ${file.name} was cancelled.`)));
+      request.send(file);
     });
-    return { promise, cancel: () => cancel() };
+    return { promise, cancel: () => request.abort() };
   }
   function errorText(body, status) {
     try {
@@ -972,6 +961,207 @@
       return checks.every(([, isRight]) => isRight);
     }
   };
+  var INSPECT_AFTER_MS = 500;
+  var ModelPart = class {
+    constructor(form) {
+      this.form = form;
+      this.app = form.app;
+      this.timer = void 0;
+      this.inspected = null;
+      this.gone = false;
+      const names = this.app.channel.library.examples.map((example) => `example:${example.name}`);
+      const list = h("datalist", { id: unique("models") }, names.map((value) => h("option", { value })));
+      const input = h("input.fv-input.fd-grow", { autocomplete: "off", spellcheck: "false", placeholder: "/path/to/model.pt, or example:resnet18", oninput: () => this.typed(), onchange: () => this.inspect() });
+      input.setAttribute("list", list.id);
+      const browse = button("Browse…", () => this.browse(), { icon: "folder" });
+      const note3 = "A TorchScript file (torch.jit.save), an exported program (.pt2), or a built-in example. A file is opened in a sandbox, where there is one.";
+      this.field = field("File or example", input, { note: note3, wrap: h("div.fd-row", null, input, browse, list) });
+      this.about = h("div.fd-about", { role: "status" });
+      const { imports } = this.app.channel.site.options.recording;
+      const modules = h("input.fv-input", { autocomplete: "off", spellcheck: "false", placeholder: "torchao.quantization.pt2e", oninput: () => this.importing(), onchange: () => this.inspect() });
+      const help = `${imports.help[0].toUpperCase()}${imports.help.slice(1)}. Only what is installed here, and in the sandbox.`;
+      this.importField = field(imports.label, modules, { note: help });
+    }
+    set(request) {
+      this.field.control.value = request.model;
+      this.importField.control.value = request.imports.join(" ");
+      this.showImports();
+    }
+    typed() {
+      const model = this.field.control.value.trim();
+      if (model === this.form.request.model) return;
+      this.form.request.model = model;
+      this.showImports();
+      this.unknown();
+    }
+    importing() {
+      const names = this.importField.control.value.split(/[\s,]+/).filter(Boolean);
+      if (names.join() === this.form.request.imports.join()) return;
+      this.form.request.imports = names;
+      this.unknown();
+    }
+    showImports() {
+      const isExample = this.form.request.model.startsWith("example:");
+      this.importField.element.hidden = isExample;
+      if (!isExample) return;
+      this.form.request.imports = [];
+      this.importField.control.value = "";
+    }
+    unknown() {
+      const { model } = this.form.request;
+      this.form.summary = null;
+      this.field.error(null);
+      this.form.tree.say(model ? "Reading the model …" : "Choose a model first: its attributes appear here.");
+      fill(this.about);
+      this.form.changed();
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.inspect(), INSPECT_AFTER_MS);
+    }
+    async inspect() {
+      clearTimeout(this.timer);
+      const { model, imports } = this.form.request;
+      const key = [model, ...imports].join("\n");
+      if (!model || this.inspected === key) return;
+      this.inspected = key;
+      this.form.tree.say("Reading the model …");
+      fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a separate process; this takes some seconds.");
+      if (!await this.mayOpen(model)) return;
+      const result = await this.app.inspect(model, imports).then((summary) => ({ summary }), (error2) => ({ error: error2 }));
+      if (this.form.request.model !== model || this.form.request.imports.join() !== imports.join() || this.gone) return;
+      if (result.error) this.refused(result.error);
+      else this.form.known(result.summary);
+    }
+    async mayOpen(model) {
+      if (model.startsWith("example:") || this.app.agreed.has(model)) return true;
+      const found = await this.app.ask({ type: "sandbox", model }).catch((error2) => ({ error: error2 }));
+      if (this.form.request.model !== model || this.gone) return false;
+      if (found.error) this.refused(found.error);
+      else if (found.problem) this.askConsent(model, found);
+      return !found.error && !found.problem;
+    }
+    askConsent(model, { model: file, problem, danger }) {
+      this.form.tree.say("The model was not opened.");
+      const agree = () => {
+        this.app.agreed.set(model, file);
+        this.inspected = null;
+        this.inspect();
+      };
+      const words5 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
+      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words5), button("Open this file without a sandbox", agree)));
+    }
+    refused(error2) {
+      this.inspected = null;
+      this.field.error(error2.message);
+      fill(this.about);
+      this.form.tree.say("The model could not be read.");
+    }
+    judge() {
+      const { summary, backend } = this.form;
+      if (!summary) return;
+      const training = summary.training ? "The model is in training mode, which freezing refuses: call model.eval() before saving it." : null;
+      this.field.error(backend.refuses[summary.kind] ?? training);
+    }
+    async browse() {
+      const path = await chooseFile(this.app, { title: "Choose a model", kinds: ["model", "trace"], note: "Files on the machine that runs freezer-ui. A trace opens right away." });
+      if (path === null) return;
+      if (isTrace(path)) return void this.app.attempt(() => this.app.openPath(path));
+      this.field.control.value = path;
+      this.typed();
+      this.inspect();
+    }
+    describe(summary) {
+      const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter" && !attribute.same_as);
+      const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
+      const methods = `${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`;
+      const size = bytes ? `, ${bytesText(bytes)}` : "";
+      fill(this.about, h("strong", null, summary.name), ` ${count(parameters.length, "parameter")}${size}, ${methods}`);
+    }
+    destroy() {
+      this.gone = true;
+      clearTimeout(this.timer);
+    }
+  };
+  var OptionFields = class {
+    constructor(form) {
+      this.form = form;
+      this.app = form.app;
+      this.options = h("div.fd-group");
+      this.places = h("div.fd-pair");
+      this.afterwards = h("div.fd-group");
+    }
+    fill() {
+      this.fillOptions();
+      this.fillPlaces();
+      this.fillAfterwards();
+    }
+    fillOptions() {
+      const { request, backend } = this.form;
+      const { backends } = this.app.channel.site;
+      const choose = (event) => {
+        this.app.prefer(event.target.value);
+        const next = this.app.emptyRequest();
+        Object.assign(request, { backend: next.backend, options: next.options, via: null });
+        this.fillOptions();
+        this.fillPlaces();
+        this.form.model.judge();
+        this.form.changed();
+      };
+      const select = h("select.fv-input", { onchange: choose }, backends.map((one) => h("option", { value: one.id, selected: one.id === request.backend }, one.label)));
+      fill(this.options, field("Backend", select).element, backend.options.map((option) => this.option(option)));
+      this.form.preserve.hidden = !this.form.takes("preserve");
+      this.form.inputs.need(backend.needs_inputs ? backend.name : null);
+    }
+    option(option) {
+      const { options } = this.form.request;
+      const set = (value) => {
+        options[option.id] = value;
+        this.form.changed();
+      };
+      if (option.kind === "choice" || option.kind === "yes_no") return this.choice(option, set);
+      if (option.kind === "switch") {
+        return checkbox(option.label, Boolean(options[option.id]), (event) => set(event.target.checked), option.help).element;
+      }
+      const known = h("datalist", { id: unique("names") }, (this.form.summary?.methods ?? []).map((value) => h("option", { value })));
+      const input = h("input.fv-input", { value: (options[option.id] ?? []).join(" "), autocomplete: "off", spellcheck: "false", oninput: () => set(input.value.split(/[\s,]+/).filter(Boolean)) });
+      input.setAttribute("list", known.id);
+      return h("div", null, field(option.label, input, { note: option.help }).element, known);
+    }
+    choice({ id, label, choices, help }, set) {
+      const chosen = this.form.request.options[id];
+      const options = choices.map(({ value, label: text }, at) => h("option", { value: at, selected: value === chosen }, text));
+      return field(label, h("select.fv-input", { onchange: (event) => set(choices[event.target.value].value) }, options), { note: help }).element;
+    }
+    fillPlaces() {
+      const { request } = this.form;
+      const devices2 = this.form.summary?.devices ?? this.app.channel.site.devices ?? [];
+      const listed = request.device && !devices2.includes(request.device) ? [...devices2, request.device] : devices2;
+      const set = (key) => (event) => {
+        request[key] = event.target.value || null;
+        this.form.changed();
+      };
+      const options = (values, current, none) => [h("option", { value: "" }, none), values.map((value) => h("option", { value, selected: value === current }, value))];
+      const device = h("select.fv-input", { onchange: set("device") }, options(listed, request.device, this.app.channel.site.options.recording.device.empty));
+      const { recording } = this.app.channel.site.options;
+      const [unset, ...ways] = recording.via.choices;
+      const via = h("select.fv-input", { onchange: set("via") }, options(ways.map(({ value }) => value), request.via, unset.label));
+      const isModule2 = this.form.takes("via") && (!request.model || request.model.startsWith("example:"));
+      fill(this.places, field(recording.device.label, device).element, isModule2 ? field(recording.via.label, via, { note: recording.via.help }).element : null);
+    }
+    fillAfterwards() {
+      const { request } = this.form;
+      const { checks: offered, ablation } = this.app.channel.site.options.recording;
+      const ask = (id) => (event) => {
+        request.checks = offered.choices.map(({ value }) => value).filter((other) => other === id ? event.target.checked : request.checks.includes(other));
+        this.form.changed();
+      };
+      const checks = offered.choices.map(({ value, label, help }) => checkbox(label, request.checks.includes(value), ask(value), help).element);
+      const ablate = (event) => {
+        request.ablation = event.target.checked;
+        this.form.changed();
+      };
+      fill(this.afterwards, checks, checkbox(ablation.label, request.ablation, ablate, ablation.help).element);
+    }
+  };
   var ROW = 26;
   var AttributeTree = class {
     constructor(onchange) {
@@ -1214,7 +1404,6 @@
       clearTimeout(this.timer);
     }
   };
-  var INSPECT_AFTER_MS = 500;
   var FormPage = class {
     constructor(app, { model }) {
       this.heading = void 0;
@@ -1222,28 +1411,21 @@
       this.tree = void 0;
       this.trial = void 0;
       this.insisted = null;
-      this.options = void 0;
-      this.places = void 0;
+      this.model = void 0;
+      this.fields = void 0;
       this.measure = void 0;
-      this.afterwards = void 0;
       this.wrong = void 0;
       this.submit = void 0;
       this.command = void 0;
       this.preserve = void 0;
       this.element = void 0;
-      this.modelField = void 0;
-      this.importField = void 0;
-      this.about = void 0;
-      this.timer = void 0;
-      this.inspected = void 0;
-      this.gone = void 0;
       this.app = app;
       const kept = history.state?.request;
       this.request = kept && kept.model === model ? structuredClone(kept) : app.emptyRequest(model);
       this.summary = null;
       this.build();
       this.fill();
-      if (this.request.model) this.inspect();
+      if (this.request.model) this.model.inspect();
     }
     get title() {
       return this.request.model ? `Record ${this.request.model}` : "Record a model";
@@ -1259,209 +1441,38 @@
       this.inputs = new InputRows(this.app, () => this.changed());
       this.tree = new AttributeTree(() => this.changed());
       this.trial = new CallTrial(this.app, this.inputs, () => this.call());
-      this.buildModel();
-      this.options = h("div.fd-group");
-      this.places = h("div.fd-pair");
+      this.model = new ModelPart(this);
+      this.fields = new OptionFields(this);
       this.measure = new MeasureFields(this.app.channel.site, () => this.changed());
-      this.afterwards = h("div.fd-group");
       this.wrong = h("p.fd-error", { role: "alert", hidden: true });
       this.submit = button("Record", null, { kind: "primary", icon: "record" });
       this.submit.type = "submit";
       this.command = h("pre.fd-command-text", { tabindex: "0", "aria-label": "The same as a command" });
       const copy = button("Copy", () => this.app.copy(this.line()), { "aria-label": "Copy the command" });
-      const form = h("form.fd-form", { onsubmit: (event) => this.start(event), novalidate: true, "aria-label": "Recording" }, group("Model", this.modelField.element, this.importField.element, this.about), group("Inputs", this.inputs.element), group("Freezing", this.options, this.places), this.preserve = group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element), group("Measure", this.measure.element), group("Afterwards", this.afterwards));
+      const form = h("form.fd-form", { onsubmit: (event) => this.start(event), novalidate: true, "aria-label": "Recording" }, group("Model", this.model.field.element, this.model.importField.element, this.model.about), group("Inputs", this.inputs.element), group("Freezing", this.fields.options, this.fields.places), this.preserve = group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element), group("Measure", this.measure.element), group("Afterwards", this.fields.afterwards));
       const foot = h("div.fd-foot", null, this.wrong, h("div.fd-command", null, this.command, copy, this.submit));
       form.append(foot);
       this.element = h("main.fd-page", null, h("div.fd-narrow-content", null, this.heading, h("p.fv-muted", null, "Freezing runs in a separate process; you can browse the graphs while measuring continues."), form));
     }
-    buildModel() {
-      const names = this.app.channel.library.examples.map((example) => `example:${example.name}`);
-      const list = h("datalist", { id: unique("models") }, names.map((value) => h("option", { value })));
-      const input = h("input.fv-input.fd-grow", { autocomplete: "off", spellcheck: "false", placeholder: "/path/to/model.pt, or example:resnet18", oninput: () => this.typed(), onchange: () => this.inspect() });
-      input.setAttribute("list", list.id);
-      const browse = button("Browse…", () => this.browse(), { icon: "folder" });
-      const note3 = "A TorchScript file (torch.jit.save), an exported program (.pt2), or a built-in example. A file is opened in a sandbox, where there is one.";
-      this.modelField = field("File or example", input, { note: note3, wrap: h("div.fd-row", null, input, browse, list) });
-      this.about = h("div.fd-about", { role: "status" });
-      const { imports } = this.app.channel.site.options.recording;
-      const modules = h("input.fv-input", { autocomplete: "off", spellcheck: "false", placeholder: "torchao.quantization.pt2e", oninput: () => this.importing(), onchange: () => this.inspect() });
-      const help = `${imports.help[0].toUpperCase()}${imports.help.slice(1)}. Only what is installed here, and in the sandbox.`;
-      this.importField = field(imports.label, modules, { note: help });
-    }
     fill() {
       const { request } = this;
-      this.modelField.control.value = request.model;
-      this.importField.control.value = request.imports.join(" ");
-      this.showImports();
+      this.model.set(request);
       this.inputs.set(request.inputs);
       this.tree.set(request.preserve);
-      this.fillOptions();
-      this.fillPlaces();
+      this.fields.fill();
       this.measure.set(request);
-      this.fillAfterwards();
       this.changed();
-    }
-    fillOptions() {
-      const { request, backend } = this;
-      const { backends } = this.app.channel.site;
-      const choose = (event) => {
-        this.app.prefer(event.target.value);
-        const next = this.app.emptyRequest();
-        Object.assign(request, { backend: next.backend, options: next.options, via: null });
-        this.fillOptions();
-        this.fillPlaces();
-        this.judge();
-        this.changed();
-      };
-      const select = h("select.fv-input", { onchange: choose }, backends.map((one) => h("option", { value: one.id, selected: one.id === request.backend }, one.label)));
-      fill(this.options, field("Backend", select).element, backend.options.map((option) => this.option(option)));
-      this.preserve.hidden = !this.takes("preserve");
-      this.inputs.need(backend.needs_inputs ? backend.name : null);
-    }
-    option(option) {
-      const { options } = this.request;
-      const set = (value) => {
-        options[option.id] = value;
-        this.changed();
-      };
-      if (option.kind === "choice" || option.kind === "yes_no") return this.choice(option, set);
-      if (option.kind === "switch") {
-        return checkbox(option.label, Boolean(options[option.id]), (event) => set(event.target.checked), option.help).element;
-      }
-      const known = h("datalist", { id: unique("names") }, (this.summary?.methods ?? []).map((value) => h("option", { value })));
-      const input = h("input.fv-input", { value: (options[option.id] ?? []).join(" "), autocomplete: "off", spellcheck: "false", oninput: () => set(input.value.split(/[\s,]+/).filter(Boolean)) });
-      input.setAttribute("list", known.id);
-      return h("div", null, field(option.label, input, { note: option.help }).element, known);
-    }
-    choice({ id, label, choices, help }, set) {
-      const chosen = this.request.options[id];
-      const options = choices.map(({ value, label: text }, at) => h("option", { value: at, selected: value === chosen }, text));
-      return field(label, h("select.fv-input", { onchange: (event) => set(choices[event.target.value].value) }, options), { note: help }).element;
-    }
-    fillPlaces() {
-      const { request } = this;
-      const devices2 = this.summary?.devices ?? this.app.channel.site.devices ?? [];
-      const listed = request.device && !devices2.includes(request.device) ? [...devices2, request.device] : devices2;
-      const set = (key) => (event) => {
-        request[key] = event.target.value || null;
-        this.changed();
-      };
-      const options = (values, current, none) => [h("option", { value: "" }, none), values.map((value) => h("option", { value, selected: value === current }, value))];
-      const device = h("select.fv-input", { onchange: set("device") }, options(listed, request.device, this.app.channel.site.options.recording.device.empty));
-      const { recording } = this.app.channel.site.options;
-      const [unset, ...ways] = recording.via.choices;
-      const via = h("select.fv-input", { onchange: set("via") }, options(ways.map(({ value }) => value), request.via, unset.label));
-      const isModule2 = this.takes("via") && (!request.model || request.model.startsWith("example:"));
-      fill(this.places, field(recording.device.label, device).element, isModule2 ? field(recording.via.label, via, { note: recording.via.help }).element : null);
-    }
-    fillAfterwards() {
-      const { request } = this;
-      const { checks: offered, ablation } = this.app.channel.site.options.recording;
-      const ask = (id) => (event) => {
-        request.checks = offered.choices.map(({ value }) => value).filter((other) => other === id ? event.target.checked : request.checks.includes(other));
-        this.changed();
-      };
-      const checks = offered.choices.map(({ value, label, help }) => checkbox(label, request.checks.includes(value), ask(value), help).element);
-      const ablate = (event) => {
-        request.ablation = event.target.checked;
-        this.changed();
-      };
-      fill(this.afterwards, checks, checkbox(ablation.label, request.ablation, ablate, ablation.help).element);
-    }
-    typed() {
-      const model = this.modelField.control.value.trim();
-      if (model === this.request.model) return;
-      this.request.model = model;
-      this.showImports();
-      this.unknown();
-    }
-    importing() {
-      const names = this.importField.control.value.split(/[\s,]+/).filter(Boolean);
-      if (names.join() === this.request.imports.join()) return;
-      this.request.imports = names;
-      this.unknown();
-    }
-    showImports() {
-      const isExample = this.request.model.startsWith("example:");
-      this.importField.element.hidden = isExample;
-      if (!isExample) return;
-      this.request.imports = [];
-      this.importField.control.value = "";
-    }
-    unknown() {
-      const { model } = this.request;
-      this.summary = null;
-      this.modelField.error(null);
-      this.tree.say(model ? "Reading the model …" : "Choose a model first: its attributes appear here.");
-      fill(this.about);
-      this.changed();
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.inspect(), INSPECT_AFTER_MS);
-    }
-    async inspect() {
-      clearTimeout(this.timer);
-      const { model, imports } = this.request;
-      const key = [model, ...imports].join("\n");
-      if (!model || this.inspected === key) return;
-      this.inspected = key;
-      this.tree.say("Reading the model …");
-      fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a separate process; this takes some seconds.");
-      if (!await this.mayOpen(model)) return;
-      const result = await this.app.inspect(model, imports).then((summary) => ({ summary }), (error2) => ({ error: error2 }));
-      if (this.request.model !== model || this.request.imports.join() !== imports.join() || this.gone) return;
-      if (result.error) this.refused(result.error);
-      else this.known(result.summary);
-    }
-    async mayOpen(model) {
-      if (model.startsWith("example:") || this.app.agreed.has(model)) return true;
-      const found = await this.app.ask({ type: "sandbox", model }).catch((error2) => ({ error: error2 }));
-      if (this.request.model !== model || this.gone) return false;
-      if (found.error) this.refused(found.error);
-      else if (found.problem) this.askConsent(model, found);
-      return !found.error && !found.problem;
-    }
-    askConsent(model, { model: file, problem, danger }) {
-      this.tree.say("The model was not opened.");
-      const agree = () => {
-        this.app.agreed.set(model, file);
-        this.inspected = null;
-        this.inspect();
-      };
-      const words5 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
-      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words5), button("Open this file without a sandbox", agree)));
-    }
-    refused(error2) {
-      this.inspected = null;
-      this.modelField.error(error2.message);
-      fill(this.about);
-      this.tree.say("The model could not be read.");
     }
     known(summary) {
       this.summary = summary;
-      this.judge();
-      const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter" && !attribute.same_as);
-      const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
-      fill(this.about, h("strong", null, summary.name), ` ${count(parameters.length, "parameter")}${bytes ? `, ${bytesText(bytes)}` : ""}, ${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`);
+      this.model.judge();
+      this.model.describe(summary);
       this.tree.show(summary);
       if (!this.request.preserve.length && summary.preserved.length) this.tree.set(summary.preserved);
       this.inputs.offer(summary);
-      this.fillOptions();
-      this.fillPlaces();
+      this.fields.fillOptions();
+      this.fields.fillPlaces();
       this.changed();
-    }
-    judge() {
-      const { summary, backend } = this;
-      if (!summary) return;
-      const training = summary.training ? "The model is in training mode, which freezing refuses: call model.eval() before saving it." : null;
-      this.modelField.error(backend.refuses[summary.kind] ?? training);
-    }
-    async browse() {
-      const path = await chooseFile(this.app, { title: "Choose a model", kinds: ["model", "trace"], note: "Files on the machine that runs freezer-ui. A trace opens right away." });
-      if (path === null) return;
-      if (isTrace(path)) return void this.app.attempt(() => this.app.openPath(path));
-      this.modelField.control.value = path;
-      this.typed();
-      this.inspect();
     }
     changed() {
       const { request } = this;
@@ -1495,8 +1506,8 @@
       event.preventDefault();
       this.wrong.hidden = true;
       if (!this.request.model) {
-        this.modelField.error("Say which model: type a path, browse, or choose an example.");
-        this.modelField.control.focus();
+        this.model.field.error("Say which model: type a path, browse, or choose an example.");
+        this.model.field.control.focus();
         return;
       }
       if (!this.measure.check()) {
@@ -1525,14 +1536,66 @@
     update() {
     }
     destroy() {
-      this.gone = true;
       this.trial.destroy();
-      clearTimeout(this.timer);
+      this.model.destroy();
     }
   };
   function group(title, ...children) {
     const id = unique("group");
     return h("section.fd-fieldset", { role: "group", "aria-labelledby": id }, h("h2", { id }, title), h("div.fd-fieldset-body", null, children));
+  }
+  var FolderPage = class {
+    constructor(app, { path }) {
+      this.app = app;
+      this.title = base(path) || path;
+      this.heading = h("h1", { tabindex: "-1" }, "Open from a folder");
+      const open = (entry) => app.attempt(() => app.openPath(entry.path));
+      this.folder = new FolderList(app, { kinds: ["trace", "model"], onchoose: open, onfolder: (where) => this.moved(where) });
+      this.element = h("main.fd-page", null, h("div.fd-narrow-content", null, this.heading, h("p.fv-muted", null, "Traces open; models go to the form that records them."), this.folder.element));
+      this.folder.show(path);
+    }
+    moved(path) {
+      this.title = base(path) || path;
+      this.app.lastFolder = path;
+      this.app.rename({ page: "folder", path });
+    }
+    update() {
+    }
+    search() {
+      this.folder.filter.focus();
+    }
+  };
+  function jobRow(app, { id }) {
+    const link = app.link("", { page: "job", id }, { class: "fd-name fd-cover", data: { item: "" } });
+    const state = h("span");
+    const said = h("div.fv-muted.fv-small.fv-clip");
+    const bar2 = progress("Recording");
+    const time = h("div.fd-item-facts.fv-muted.fv-small.fv-num");
+    const actions2 = h("div.fd-item-actions");
+    const element3 = h("li.fd-item", { data: { job: id } }, h("div.fd-item-main", null, h("div.fd-row", null, link, state), said, bar2.element), time, actions2);
+    let shown = null;
+    const update = (job) => {
+      const name2 = nameText(job.name || job.model);
+      link.textContent = name2;
+      const running2 = job.state === "running";
+      bar2.element.hidden = !running2;
+      bar2.element.setAttribute("aria-label", `Recording of ${name2}`);
+      bar2.update(job.done, job.total);
+      said.classList.toggle("fv-clip", job.state !== "waiting");
+      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running2 ? phaseWords(job) : [count(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
+      time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running2 && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
+      if (shown === job.state) return;
+      shown = job.state;
+      fill(state, badge(job));
+      fill(actions2, isLive(job) ? button("Cancel", () => app.cancel(id), { "aria-label": `Cancel ${name2}` }) : [job.trace && app.link("Open", { page: "trace", path: job.trace }, { "aria-label": `Open ${name2}` }), iconButton("close", `Take ${name2} off this list`, () => app.attempt(() => app.ask({ type: "dismiss", job: id })))]);
+    };
+    return { element: element3, update };
+  }
+  function picture() {
+    const box = (x, y, text, kind) => [svg("rect", { x, y, width: 96, height: 26, rx: 6, class: `fd-box fd-box-${kind}` }), Object.assign(svg("text", { x: x + 48, y: y + 17, "text-anchor": "middle", class: `fd-box-text fd-box-${kind}` }), { textContent: text })];
+    const edge = (x, y, length) => svg("path", { d: `M${x} ${y}v${length}`, class: "fd-edge" });
+    const words5 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
+    return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words5(60, 14, "before"), words5(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words5(170, 70, "fold batch norm"), words5(170, 98, "1 of 23 passes"));
   }
   function detailsTitle(text, mark) {
     return h("h2.fv-details-title", null, h("span.fv-wrap", null, text), typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark);
@@ -1631,6 +1694,57 @@
       event.stopPropagation();
     }
   };
+  var SourcePlaces = class {
+    constructor(model) {
+      this.model = model;
+      this.evidence = null;
+      this.called = /* @__PURE__ */ new Map();
+    }
+    places(method, node) {
+      const source = node.source ?? this.fromEvidence(node.id);
+      const own = source ? [{ source, called: null }] : [];
+      if (!node.module || source && !isInstalled(source.file)) return own;
+      const parts = node.module.split(".");
+      for (let length = parts.length; length; length -= 1) {
+        const called = parts.slice(0, length).join(".");
+        const call = this.calls(method).get(called);
+        if (call) return [{ source: call, called }, ...own];
+      }
+      return own;
+    }
+    fromEvidence(id) {
+      this.evidence ??= new Map(this.model.view.attributes.flatMap((row) => row.evidence.map(({ node, source }) => [node, source])));
+      return this.evidence.get(id) ?? null;
+    }
+    calls(method) {
+      const known = this.called.get(method);
+      if (known) return known;
+      const calls = /* @__PURE__ */ new Map();
+      for (const [{ index }] of this.model.chains(method)) {
+        const reads = this.model.reads(index);
+        for (const { op, inputs, source } of this.model.graph(index).nodes.values()) {
+          if (op !== "prim::CallMethod" || !source || isInstalled(source.file)) continue;
+          const path = reads.get(inputs[0]);
+          if (path !== void 0 && !calls.has(path)) calls.set(path, source);
+        }
+      }
+      this.called.set(method, calls);
+      return calls;
+    }
+    around(file, line2, reach) {
+      const kept = this.model.view.sources.find((source) => source.file === file && line2 >= source.first_line && line2 < source.first_line + source.lines.length);
+      if (!kept) return [];
+      const first = Math.max(kept.first_line, line2 - reach);
+      const last = Math.min(kept.first_line + kept.lines.length - 1, line2 + reach);
+      return Array.from({ length: last - first + 1 }, (_, offset) => ({ number: first + offset, text: kept.lines[first + offset - kept.first_line] }));
+    }
+  };
+  function placeText({ file, line: line2 }) {
+    return `${file.split(/[\\/]/).pop()}:${line2}`;
+  }
+  function isInstalled(file) {
+    return /[\\/](site|dist)-packages[\\/]|^</.test(file);
+  }
   var FATES = ["inlined", "folded", "preserved", "dropped"];
   var COLUMNS = [{ key: "path", label: "Attribute", order: (row) => row.path }, { key: "kind", label: "Kind", order: (row) => row.kind }, { key: "shape", label: "Shape, type", order: (row) => `${row.shape} ${row.dtype ?? row.type}` }, { key: "bytes", label: "Size", order: (row) => row.nbytes }, { key: "fate", label: "Fate", order: (row) => FATES.indexOf(row.fate) }, { key: "why", label: "Why", order: (row) => row.reason ?? "" }, { key: "home", label: "Now", order: (row) => row.locations[0]?.value ?? "" }];
   var AttributesPanel = class {
@@ -1747,14 +1861,14 @@
       return h("div.fv-table-row", { role: "row", "aria-rowindex": index + 2, class: row.path === this.chosen ? "fv-chosen" : this.linked.has(row.path) ? "fv-linked" : "", data: { path: row.path }, onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }) }, h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)), h("div.fv-muted", { role: "cell" }, row.kind), h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type), h("div.fv-num", { role: "cell" }, row.bytes), h("div", { role: "cell" }, fateBadge(row.fate)), h("div.fv-clip", { role: "cell", title: row.why }, this.why(row)), h("div.fv-clip", { role: "cell" }, this.home(row)));
     }
     why(row) {
-      const { details, model } = this.app;
+      const { details } = this.app;
       if (row.fate === "folded" && row.step !== null) {
         return ["folded in step ", details.stepLink(row.step, { tab: "rewrites" })];
       }
       if (row.fate !== "preserved") return row.why;
       const write2 = row.evidence.find((evidence) => evidence.node !== null && evidence.step !== null);
       if (!write2) return row.reason;
-      const text = `${write2.op ?? "node"}${write2.source ? ` ${model.place(write2.source)}` : ""}`;
+      const text = `${write2.op ?? "node"}${write2.source ? ` ${placeText(write2.source)}` : ""}`;
       const patch = { step: write2.step, node: write2.node, attribute: null, tab: "graph" };
       return [row.reason, " · ", this.app.link(text, patch, `${text} keeps ${row.path}`)];
     }
@@ -2025,7 +2139,7 @@
       if (!shown.length) {
         return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
       }
-      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? this.app.model.place(write2.source) : "")));
+      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? placeText(write2.source) : "")));
       return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
     }
     values(names) {
@@ -2522,1227 +2636,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     while (inWord(end)) end += 1;
     return [coloured(text.slice(0, head)), h("mark", null, text.slice(head, end)), coloured(text.slice(end))];
   }
-  function nodeIn(model, [before, after], id) {
-    const key = model.keyOfId.get(id);
-    if (key === void 0) return null;
-    const read2 = (index) => {
-      const row = index === null ? -1 : model.snapshot(index).rowOf[key];
-      return row < 0 ? null : model.node(row);
-    };
-    const [old, now] = [read2(before), read2(after)];
-    if (!old && !now) return null;
-    return { id, status: model.diff(before, after).get(key) || null, before: old, after: now };
-  }
-  var EPOCH_GROWTH = 1.3;
-  function findEpochs(model, method) {
-    const epochs = [];
-    let epoch = null;
-    for (const step of model.steps.filter((one) => one.method === method)) {
-      const pair = step.before === null ? [step.after] : [step.before, step.after];
-      const alone = joined(model, new Uint8Array(model.ids.length), 0, pair);
-      if (epoch) {
-        const grown = joined(model, epoch.seen.slice(), epoch.size, pair.filter((index) => !epoch.members.has(index)));
-        const smallest = Math.min(epoch.smallest, alone.size);
-        if (grown.size <= EPOCH_GROWTH * smallest) {
-          pair.forEach((index) => epoch.members.add(index));
-          Object.assign(epoch, grown, { smallest });
-          continue;
-        }
-      }
-      epoch = { ...alone, smallest: alone.size, members: new Set(pair) };
-      epochs.push(epoch.members);
-    }
-    return epochs;
-  }
-  function joined(model, seen, size, snapshots) {
-    for (const index of snapshots) {
-      for (const key of model.snapshot(index).order) {
-        size += 1 - seen[key];
-        seen[key] = 1;
-      }
-    }
-    return { seen, size };
-  }
-  var NONE = -1;
-  var CONSTANT_OPS = /* @__PURE__ */ new Set(["prim::Constant", "prim::ConstantMKLDNNTensor", "prim::GetAttr", "get_attr", "prim::CreateObject"]);
-  var LIST_OPS = /* @__PURE__ */ new Set(["prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"]);
-  function findConstants(union) {
-    const isConstant = [];
-    for (const key of union.order) check(union, isConstant, key);
-    const home = [];
-    for (const key of union.order) if (isConstant[key]) findHome(union, isConstant, home, key);
-    return { isConstant, home };
-  }
-  function check(union, isConstant, key) {
-    if (isConstant[key] !== void 0) return isConstant[key];
-    const passive = isPassive(union, key);
-    isConstant[key] = passive;
-    if (passive) isConstant[key] = union.inputsOf[key].every((from2) => check(union, isConstant, from2));
-    return isConstant[key];
-  }
-  function isPassive(union, key) {
-    const op = union.op(key);
-    return CONSTANT_OPS.has(op) || LIST_OPS.has(op) || op === "input" && isModule(union, key);
-  }
-  function isModule({ model, rowsOf }, key) {
-    const [, type] = model.rows[rowsOf[key].at(-1)][3];
-    return (model.strings[type] || "").startsWith("__torch__");
-  }
-  function findHome(union, isConstant, home, key) {
-    if (home[key] !== void 0) return home[key];
-    home[key] = NONE;
-    const readers = union.readers[key].slice().sort((a, b) => union.position[a] - union.position[b]);
-    const homes = readers.map((reader) => isConstant[reader] ? findHome(union, isConstant, home, reader) : reader);
-    home[key] = homes.find((one) => one !== NONE) ?? NONE;
-    return home[key];
-  }
-  var NONE2 = -1;
-  function stayInModule(keys, paths, edges) {
-    const queue = new ModuleQueue(keys.map((key) => paths.get(key)), indexEdges(keys, edges));
-    const order = [];
-    while (order.length < keys.length) order.push(keys[queue.next()]);
-    return order;
-  }
-  function indexEdges(keys, edges) {
-    const index = new Map(keys.map((key, at) => [key, at]));
-    const waiting = new Int32Array(keys.length);
-    const readers = keys.map(() => []);
-    for (const [from2, to] of edges) {
-      readers[index.get(from2)].push(index.get(to));
-      waiting[index.get(to)]++;
-    }
-    return { waiting, readers };
-  }
-  var ModuleQueue = class {
-    constructor(paths, { waiting, readers }) {
-      this.waiting = waiting;
-      this.readers = readers;
-      this.top = { parent: null, children: /* @__PURE__ */ new Map(), ready: [], joined: false };
-      this.homes = paths.map((path) => path.reduce(innerModule, this.top));
-      this.loose = paths.map((_, at) => !waiting[at] && !readers[at].length);
-      this.homes.forEach((home, at) => {
-        for (let module = home; module && !this.loose[at]; module = module.parent) {
-          module.joined = true;
-        }
-      });
-      this.done = new Uint8Array(paths.length);
-      this.current = this.top;
-      this.earliest = 0;
-      for (let at = 0; at < paths.length; at++) if (!waiting[at]) this._queue(at);
-    }
-    _queue(at) {
-      for (let module = this.homes[at]; module; module = module.parent) {
-        heapPush(module.ready, at);
-        if (this.loose[at] && module.joined) return;
-      }
-    }
-    next() {
-      let at = NONE2;
-      for (let module = this.current; module && at === NONE2; module = module.parent) {
-        while (module.ready.length && this.done[module.ready[0]]) heapPop(module.ready);
-        if (module.ready.length) at = module.ready[0];
-      }
-      if (at === NONE2) {
-        while (this.done[this.earliest]) this.earliest++;
-        at = this.earliest;
-      }
-      this.done[at] = 1;
-      this.current = this.homes[at];
-      for (const reader of this.readers[at]) if (--this.waiting[reader] === 0 && !this.done[reader]) this._queue(reader);
-      return at;
-    }
-  };
-  function innerModule(module, segment) {
-    if (!module.children.has(segment)) {
-      module.children.set(segment, { parent: module, children: /* @__PURE__ */ new Map(), ready: [], joined: false });
-    }
-    return module.children.get(segment);
-  }
-  function heapPush(heap, value) {
-    let at = heap.push(value) - 1;
-    for (let up = at - 1 >> 1; at && heap[up] > value; at = up, up = at - 1 >> 1) heap[at] = heap[up];
-    heap[at] = value;
-  }
-  function heapPop(heap) {
-    const value = heap.pop();
-    if (!heap.length) return;
-    let at = 0;
-    for (let down = 1; down < heap.length; down = 2 * at + 1) {
-      if (down + 1 < heap.length && heap[down + 1] < heap[down]) down++;
-      if (heap[down] >= value) break;
-      heap[at] = heap[down];
-      at = down;
-    }
-    heap[at] = value;
-  }
-  var NONE3 = -1;
-  function findPaths(union, isConstant) {
-    const { inputsOf, readers, holder, order } = union;
-    const own = (key) => calledModule(union, key) || toldPath(union, key);
-    const placed = order.filter((key) => !isConstant[key] && holder[key] === NONE3);
-    const paths = [];
-    for (const key of order) paths[key] = own(key) || "";
-    const before = pathsTowards(placed, own, inputsOf);
-    const after = pathsTowards(placed.slice().reverse(), own, readers);
-    const inside = (keys, path) => keys.some((one) => !isConstant[one] && `${paths[one]}.`.startsWith(`${path}.`));
-    for (const key of placed) {
-      if (own(key) !== void 0) continue;
-      paths[key] = inside(inputsOf[key], after[key]) ? after[key] : inside(readers[key], before[key]) ? before[key] : commonPath([before[key], after[key]]);
-    }
-    for (const key of order) if (holder[key] !== NONE3 && !own(key)) paths[key] = paths[holder[key]];
-    return paths;
-  }
-  function toldPath({ model, rowsOf }, key) {
-    return model.strings[model.rows[rowsOf[key].at(-1)][4] || 0] || (model.isPseudo(key) ? "" : void 0);
-  }
-  function calledModule(union, key) {
-    return union.op(key) === "prim::CallMethod" ? modulePath(union, union.model.inputs(union.row(key))[0]) : null;
-  }
-  function modulePath(union, value) {
-    const { model } = union;
-    const [key] = union.producers.get(value) || [];
-    if (key === void 0) return null;
-    if (model.isPseudo(key)) return "";
-    const row = union.row(key);
-    const owner = union.op(key) === "prim::GetAttr" ? modulePath(union, model.inputs(row)[0]) : null;
-    if (owner === null) return null;
-    return [owner, attributeName(model.node(row))].filter(Boolean).join(".");
-  }
-  function pathsTowards(keys, own, neighbours) {
-    const found = [];
-    let last = "";
-    for (const key of keys) {
-      const known = neighbours[key].map((one) => found[one]).filter((path) => path !== void 0);
-      found[key] = own(key) ?? (known.length ? commonPath(known) : last);
-      last = found[key];
-    }
-    return found;
-  }
-  function commonPath(paths) {
-    let common = paths[0].split(".");
-    for (const path of paths) {
-      const segments = path.split(".");
-      common = common.slice(0, common.findIndex((segment, at) => segments[at] !== segment) >>> 0);
-    }
-    return common.join(".");
-  }
-  function relativePath(path, base2) {
-    const segments = path ? path.split(".") : [];
-    const nested = base2.every((segment, index) => segments[index] === segment);
-    return nested ? segments.slice(base2.length) : segments;
-  }
-  var NONE4 = -1;
-  var LEAST = 3;
-  var INDEXED = /^(.*?)(\d+)$/;
-  function foldRepeats(tree) {
-    const signer = new Signer(tree);
-    const visit = (group2) => {
-      for (const child of group2.children) if (child.children) visit(child);
-      fold(tree, signer, group2);
-    };
-    visit(tree.root);
-  }
-  function fold(tree, signer, group2) {
-    const runs = runsOf(tree, group2.children);
-    if (!runs.some((run2) => run2.length >= LEAST)) return;
-    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
-    const isWhole = pieces.length === 1 && group2.parent !== null && group2.node === NONE4 && !group2.block;
-    group2.children = pieces.flatMap((piece) => {
-      if (piece.length < LEAST) return piece;
-      const holder = isWhole ? group2 : makeHolder(tree, group2, piece);
-      fill2(tree, holder, piece);
-      if (!isWhole) return [holder];
-      holder.label = `${holder.label} × ${piece.length}`;
-      return holder.children;
-    });
-  }
-  function runsOf(tree, children) {
-    const runs = [];
-    let last = null;
-    for (const child of children) {
-      const found = child.children && !child.block && child.node === NONE4 ? INDEXED.exec(child.segment ?? "") : null;
-      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
-        runs.splice(-1, 0, [child]);
-        continue;
-      }
-      const now = found && { stem: found[1], index: Number(found[2]) };
-      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
-      else runs.push([child]);
-      last = now;
-    }
-    return runs;
-  }
-  function readsAny({ parentOf, union }, key, run2) {
-    return union.inputsOf[key].some((from2) => {
-      for (let group2 = parentOf[from2]; group2; group2 = group2.parent) {
-        if (run2.includes(group2)) return true;
-      }
-      return false;
-    });
-  }
-  function alike(signer, run2) {
-    const pieces = [[run2[0]]];
-    for (let at = 1; at < run2.length; at++) {
-      if (signer.areAlike(run2[at - 1], run2[at])) pieces[pieces.length - 1].push(run2[at]);
-      else pieces.push([run2[at]]);
-    }
-    return pieces;
-  }
-  function makeHolder(tree, parent, members) {
-    const [first, last] = [members[0], members.at(-1)];
-    const end = INDEXED.exec(last.segment ?? "")?.[2];
-    const label = `${first.label}–${end} × ${members.length}`;
-    return tree.addGroup({ id: `${first.id}×`, label, parent, node: NONE4 });
-  }
-  function fill2(tree, holder, members) {
-    const [first, ...others] = members;
-    const label = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
-    const rest = tree.addGroup({ id: `${first.id}×+`, label, parent: holder, node: NONE4 });
-    rest.children = others;
-    rest.isRest = true;
-    holder.repeat = members;
-    holder.children = [first, rest];
-    first.parent = holder;
-    for (const other of others) other.parent = rest;
-  }
-  var Signer = class {
-    constructor({ union, constants: constants2 }) {
-      this.union = union;
-      this.constants = constants2;
-      this.snapshots = union.snapshots.map((index) => union.model.snapshot(index));
-      this.own = [];
-      this.versions = [];
-      this.numbers = /* @__PURE__ */ new Map();
-      this.held = [];
-      this.kinds = /* @__PURE__ */ new Map();
-      this.signed = /* @__PURE__ */ new Map();
-    }
-    number(text) {
-      let number3 = this.numbers.get(text);
-      if (number3 === void 0) this.numbers.set(text, number3 = this.numbers.size);
-      return number3;
-    }
-    areAlike(one, other) {
-      if (sizeOf(one) !== sizeOf(other)) return false;
-      const [first, second] = [one, other].map((group2) => this.node(firstKey(group2)));
-      return first === second && this.signOnce(one) === this.signOnce(other);
-    }
-    signOnce(group2) {
-      let text = this.signed.get(group2);
-      if (text === void 0) this.signed.set(group2, text = this.sign(group2));
-      return text;
-    }
-    sign(group2) {
-      const places = /* @__PURE__ */ new Map();
-      collect(group2, places);
-      const wire = (key) => {
-        const place = places.get(key);
-        if (place !== void 0) return `${place}`;
-        if (this.constants.isConstant[key]) return this.constant(key);
-        return "<";
-      };
-      const parts = [];
-      this.write(group2, parts, wire);
-      return parts.join("\n");
-    }
-    write(group2, parts, wire) {
-      for (const child of group2.children) {
-        const key = child.children ? child.node : child.leaf;
-        if (key !== NONE4) parts.push(`${this.node(key)} (${distinct(this.union.inputsOf[key].map(wire)).join(" ")})`);
-        if (!child.children) continue;
-        parts.push(`{ ${child.segment ?? child.label}`);
-        this.write(child, parts, wire);
-        parts.push("}");
-      }
-    }
-    node(key) {
-      let number3 = this.own[key];
-      if (number3 === void 0) this.own[key] = number3 = this.number(this.presence(key));
-      return number3;
-    }
-    presence(key) {
-      const rows = this.union.rowsOf[key];
-      const known = rows.length === 1 ? [this.version(rows[0])] : [...new Set(rows.map((row) => this.version(row)))];
-      let text = `${known}:`;
-      let last = -2;
-      for (let at = 0; at < this.snapshots.length; at++) {
-        const row = this.snapshots[at].rowOf[key];
-        const which = row === NONE4 ? NONE4 : known.length === 1 ? 0 : known.indexOf(this.version(row));
-        if (which !== last) text += ` ${at}=${which}`;
-        last = which;
-      }
-      return text;
-    }
-    version(row) {
-      let number3 = this.versions[row];
-      if (number3 === void 0) this.versions[row] = number3 = this.number(this.says(row));
-      return number3;
-    }
-    says(row) {
-      const { rows, strings } = this.union.model;
-      const [, op, inputs = 0, outputs = 0, , attributes = 0, , kept = null] = rows[row];
-      let text = `${strings[op || 0]} ${inputs ? inputs.length : 0}`;
-      for (let at = 1; at < (outputs ? outputs.length : 0); at += 2) text += ` ${this.kind(outputs[at])}`;
-      if (kept) return `${text} ${strings[kept[1] || 0]}[${kept[0]}]`;
-      const named = isName(strings[op || 0]);
-      for (let at = 1; at < (attributes ? attributes.length : 0); at += 2) {
-        const one = strings[attributes[at] || 0];
-        if (!named || !/\d/.test(one)) text += `,${one}`;
-      }
-      return text;
-    }
-    kind(type) {
-      let kind = this.kinds.get(type);
-      if (kind === void 0) this.kinds.set(type, kind = kindOf(this.union.model.strings[type || 0]));
-      return kind;
-    }
-    constant(key) {
-      let text = this.held[key];
-      if (text === void 0) this.held[key] = text = `c${this.number(this.content(key))}`;
-      return text;
-    }
-    content(key) {
-      const { model, inputsOf } = this.union;
-      if (model.isPseudo(key)) return "self";
-      const inputs = inputsOf[key];
-      const row = this.union.row(key);
-      const name2 = model.op(row) === "prim::GetAttr" ? attributeName(model.node(row)) : "";
-      const path = name2 && INDEXED.test(name2) && !inputs.length ? "" : inputs.map((one) => this.constant(one)).join(" ");
-      return `${this.node(key)}[${path}]`;
-    }
-  };
-  function distinct(texts) {
-    return texts.length < 2 ? texts : [...new Set(texts)];
-  }
-  function kindOf(type) {
-    return type.startsWith("__torch__") ? type.replace(/___torch_mangle_\d+\.?/g, "") : shortType(type);
-  }
-  function isName(op) {
-    return op === "prim::GetAttr" || op === "get_attr" || op === "prim::CallMethod";
-  }
-  function sizeOf(group2) {
-    return group2.children.reduce((sum, child) => sum + 1 + (child.children ? sizeOf(child) : 0), 0);
-  }
-  function firstKey(group2) {
-    const [child] = group2.children;
-    if (!child.children) return child.leaf;
-    return child.node === NONE4 ? firstKey(child) : child.node;
-  }
-  function collect(group2, places) {
-    for (const child of group2.children) {
-      const key = child.children ? child.node : child.leaf;
-      if (key !== NONE4) places.set(key, places.size);
-      if (child.children) collect(child, places);
-    }
-  }
-  var NONE5 = -1;
-  var ModuleTree = class {
-    constructor(union, constants2) {
-      this.union = union;
-      this.constants = constants2;
-      this.paths = findPaths(union, constants2.isConstant);
-      this.groups = /* @__PURE__ */ new Map();
-      this.parentOf = [];
-      this.root = this.addGroup({ id: "", label: "", parent: null, node: NONE5 });
-      this.bodies = this._findBodies();
-      this._fillBody(this.root, bodyName(NONE5, 0), []);
-      this._tidy(this.root);
-      foldRepeats(this);
-      this._countOps(this.root);
-    }
-    _findBodies() {
-      const bodies = /* @__PURE__ */ new Map();
-      for (const key of this.union.order) {
-        if (this.constants.hidden[key]) continue;
-        const at = this._place(key);
-        const name2 = bodyName(this.union.holder[at], this.union.block[at]);
-        if (!bodies.has(name2)) bodies.set(name2, []);
-        bodies.get(name2).push(key);
-      }
-      return bodies;
-    }
-    _place(key) {
-      const { isConstant, home } = this.constants;
-      return isConstant[key] && home[key] !== NONE5 ? home[key] : key;
-    }
-    _path(key, base2) {
-      return relativePath(this.paths[this._place(key)], base2);
-    }
-    addGroup(fields) {
-      const group2 = { children: [], ops: 0, ...fields };
-      this.groups.set(group2.id, group2);
-      return group2;
-    }
-    _fillBody(group2, name2, base2) {
-      const { progress: progress2, position } = this.union;
-      const keys = (this.bodies.get(name2) || []).sort((a, b) => progress2[a] - progress2[b] || position[a] - position[b]);
-      const paths = new Map(keys.map((key) => [key, this._path(key, base2)]));
-      const counts3 = /* @__PURE__ */ new Map();
-      const open = [group2];
-      for (const key of stayInModule(keys, paths, this._bodyEdges(keys))) {
-        const path = paths.get(key);
-        let depth = 0;
-        while (depth < path.length && depth + 1 < open.length && open[depth + 1].segment === path[depth]) depth++;
-        open.length = depth + 1;
-        for (; depth < path.length; depth++) open.push(this._addModule(open[depth], path[depth], counts3));
-        this._addLeaf(open[depth], key, base2);
-      }
-    }
-    _addModule(parent, segment, counts3) {
-      const id = `${parent.id}${parent.id && !parent.id.endsWith("/") ? "." : ""}${segment}`;
-      const count3 = counts3.get(id) || 0;
-      counts3.set(id, count3 + 1);
-      const name2 = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
-      const label = count3 ? `${name2} (${count3 + 1})` : name2;
-      const child = this.addGroup({ id: count3 ? `${id}#${count3 + 1}` : id, label, segment, parent, node: NONE5 });
-      parent.children.push(child);
-      return child;
-    }
-    _addLeaf(parent, key, base2) {
-      const count3 = this.union.model.blockCount(this.union.row(key));
-      if (count3) return this._addHolder(parent, key, count3, base2);
-      parent.children.push({ leaf: key, caption: "" });
-      this.parentOf[key] = parent;
-    }
-    _addHolder(parent, key, count3, base2) {
-      const id = `${this.union.model.ids[key]}/`;
-      const label = opName(this.union.op(key));
-      const group2 = this.addGroup({ id, label, parent, node: key });
-      parent.children.push(group2);
-      this.parentOf[key] = group2;
-      const inner = [...base2, ...this._path(key, base2)];
-      const names = blockNames(label, count3);
-      for (let number3 = 0; number3 < count3; number3++) {
-        const body = count3 === 1 ? group2 : this.addGroup({ id: `${id}${number3}/`, label: names[number3], parent: group2, node: NONE5, block: true });
-        if (body !== group2) group2.children.push(body);
-        this._fillBody(body, bodyName(key, number3), inner);
-      }
-    }
-    _bodyEdges(keys) {
-      const inside = new Set(keys);
-      const lift = (key) => {
-        let at = key;
-        while (at !== NONE5 && !inside.has(at)) at = this.union.holder[this._place(at)];
-        return at;
-      };
-      const edges = [];
-      for (const key of keys) {
-        for (const reader of this.union.readers[key]) {
-          const to = this.constants.hidden[reader] ? NONE5 : lift(reader);
-          if (to !== NONE5 && to !== key) edges.push([key, to]);
-        }
-      }
-      return edges;
-    }
-    _tidy(group2) {
-      group2.children.forEach((child) => child.children && this._tidy(child));
-      group2.children = group2.children.map((child) => {
-        if (!child.children || child.block || child.node !== NONE5 || child.children.length !== 1) return child;
-        const [only3] = child.children;
-        if (!only3.children) return this._keepLeaf(group2, child, only3);
-        return only3.node === NONE5 ? this._keepOuter(child, only3) : child;
-      });
-    }
-    _keepLeaf(group2, child, only3) {
-      this.groups.delete(child.id);
-      this.parentOf[only3.leaf] = group2;
-      return { leaf: only3.leaf, caption: [child.label, only3.caption].filter(Boolean).join(".") };
-    }
-    _keepOuter(child, only3) {
-      this.groups.delete(only3.id);
-      child.label = only3.label.startsWith(`${child.segment}.`) ? only3.label : `${child.label}.${only3.label}`;
-      child.children = only3.children;
-      for (const inner of child.children) {
-        if (inner.children) inner.parent = child;
-        else this.parentOf[inner.leaf] = child;
-      }
-      return child;
-    }
-    _countOps(group2) {
-      for (const child of group2.children) {
-        if (child.children) {
-          this._countOps(child);
-          group2.ops += child.ops + (child.node !== NONE5 ? 1 : 0);
-        } else if (!this.union.model.isPseudo(child.leaf)) group2.ops++;
-      }
-    }
-  };
-  function bodyName(holder, block) {
-    return `${holder}/${block}`;
-  }
-  function blockNames(label, count3) {
-    if (label === "If" && count3 === 2) return ["then", "else"];
-    return Array.from({ length: count3 }, (_, number3) => `block ${number3}`);
-  }
-  var NONE6 = -1;
-  var Union = class {
-    constructor(model, snapshots) {
-      this.model = model;
-      this.snapshots = snapshots;
-      this.order = [];
-      this.rowsOf = [];
-      this.holder = new Int32Array();
-      this.block = new Int32Array();
-      this.progress = new Float64Array();
-      this.position = new Int32Array();
-      this.producers = /* @__PURE__ */ new Map();
-      this.inputsOf = [];
-      this.readers = [];
-      this.bypasses = /* @__PURE__ */ new Map();
-      this._mergeOrder();
-      this._findEdges();
-      this._findBypasses();
-    }
-    row(key) {
-      return this.rowsOf[key].at(-1);
-    }
-    op(key) {
-      return this.model.op(this.row(key));
-    }
-    _mergeOrder() {
-      const size = this.model.ids.length;
-      const next = new Int32Array(size + 1).fill(NONE6);
-      const last = new Int32Array(size).fill(NONE6);
-      const [sums, counts3] = [new Float64Array(size), new Int32Array(size)];
-      this.holder = new Int32Array(size).fill(NONE6);
-      this.block = new Int32Array(size);
-      for (const index of this.snapshots) {
-        const snapshot = this.model.snapshot(index);
-        let previous = NONE6;
-        let place = 0;
-        for (const key of snapshot.order) {
-          const row = snapshot.rowOf[key];
-          sums[key] += place++ / snapshot.order.length;
-          counts3[key]++;
-          if (last[key] === NONE6) {
-            next[key + 1] = next[previous + 1];
-            next[previous + 1] = key;
-            this.rowsOf[key] = [row];
-          } else if (last[key] !== row) this.rowsOf[key].push(row);
-          last[key] = row;
-          this.holder[key] = snapshot.holder[key];
-          this.block[key] = snapshot.block[key];
-          previous = key;
-        }
-      }
-      for (let key = next[0]; key !== NONE6; key = next[key + 1]) this.order.push(key);
-      this.progress = sums.map((sum, key) => sum / counts3[key]);
-      this.position = new Int32Array(size);
-      this.order.forEach((key, position) => this.position[key] = position);
-    }
-    _findEdges() {
-      const { model } = this;
-      for (const key of this.order) [this.inputsOf[key], this.readers[key]] = [[], []];
-      const { start, values } = model.rowInputs;
-      let last = null;
-      for (const index of this.snapshots) {
-        const snapshot = model.snapshot(index);
-        for (const key of snapshot.order) {
-          const row = snapshot.rowOf[key];
-          const same2 = last !== null && last.rowOf[key] === row;
-          for (let at = start[row]; at < start[row + 1]; at++) {
-            const value = values[at];
-            const from2 = snapshot.producer[value];
-            if (from2 === NONE6 || from2 === key || same2 && last?.producer[value] === from2) continue;
-            this._connect(from2, key, value);
-          }
-        }
-        last = snapshot;
-      }
-    }
-    _connect(from2, key, value) {
-      const makers = this.producers.get(value);
-      if (makers === void 0) this.producers.set(value, [from2]);
-      else if (!makers.includes(from2)) makers.push(from2);
-      if (this.inputsOf[key].includes(from2)) return;
-      this.inputsOf[key].push(from2);
-      this.readers[from2].push(key);
-    }
-    _findBypasses() {
-      const { model } = this;
-      const snapshots = this.snapshots.map((index) => model.snapshot(index));
-      for (const key of this.order) {
-        if (this.rowsOf[key].length < 2) continue;
-        for (const from2 of this.inputsOf[key]) {
-          const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from2));
-          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE6 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from2));
-          const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE6));
-          if (gone !== void 0) this.bypasses.set(`${from2}/${key}`, gone);
-        }
-      }
-    }
-  };
-  var Outline = class {
-    constructor(model, snapshots, constants2) {
-      this.model = model;
-      this.constants = constants2;
-      this.snapshots = [...new Set(snapshots)].sort((a, b) => a - b);
-      this.names = [...new Set(model.steps.filter(({ after }) => this.snapshots.includes(after)).map(({ index }) => model.namesOf(index)))];
-      this.union = new Union(model, this.snapshots);
-      const { isConstant, home } = findConstants(this.union);
-      this.isConstant = isConstant;
-      this.home = home;
-      this.hidden = constants2 ? [] : isConstant;
-      const tree = new ModuleTree(this.union, { isConstant, home, hidden: this.hidden });
-      this.root = tree.root;
-      this.groups = tree.groups;
-      this.parentOf = tree.parentOf;
-    }
-    wayTo(id) {
-      const key = this.model.keyOfId.get(id);
-      const own = key === void 0 ? [] : this.ancestors(key);
-      const chain = own.length ? own : chainTo(this.groups.get(id));
-      return chain.filter((one) => one.id !== id && !(one.node >= 0 && one.node === key)).map((one) => one.id);
-    }
-    frameOf(key) {
-      return (this.parentOf[key]?.id ?? "").replace(/#\d+/g, "");
-    }
-    ancestors(key) {
-      return chainTo(this.parentOf[this.hidden[key] ? this.home[key] : key]);
-    }
-  };
-  function chainTo(innermost) {
-    const chain = [];
-    for (let group2 = innermost; group2 && group2.parent; group2 = group2.parent) chain.unshift(group2);
-    return chain;
-  }
-  var FORMAT = 2;
-  var REPLACED = { share: 0.5, least: 30 };
-  var NONE7 = -1;
-  var Model = class {
-    constructor(data) {
-      if (!data || data.format !== FORMAT) {
-        throw new Error(`graph view: cannot read format ${data && data.format}, only ${FORMAT}; make the data and the scripts with the same version of freezer-ui`);
-      }
-      this.name = data.name;
-      this.steps = data.steps;
-      this.strings = data.strings.slice();
-      this.sources = data.sources;
-      this.rows = data.nodes.slice();
-      this.names = data.names.map((rows) => new Map(rows.map(([value, ...paths]) => [value, paths.map((path) => this.strings[path])])));
-      this.bodies = decodeLists(data.lists);
-      this.ids = [];
-      this.keyOfId = /* @__PURE__ */ new Map();
-      this.keyOfRow = this.rows.map((row) => this._key(this.strings[row[0] || 0]));
-      this.pseudo = /* @__PURE__ */ new Map();
-      this.kinds = /* @__PURE__ */ new Map();
-      this.blocks = this.rows.map((row, index) => (row[8] || []).map(([values, body, outputs], number3) => this._frame(`%${this.ids[this.keyOfRow[index]]}#${number3}`, values, body, outputs)));
-      this.graphs = data.snapshots.map(([values, body, outputs]) => this._frame("%", values, body, outputs));
-      this.rowInputs = flatten(this.rows.map((row) => row[2] || []));
-      this.rowOutputs = flatten(this.rows.map((row) => evenPlaces(row[3] || [])));
-      this.keys = Int32Array.from(this.keyOfRow);
-      this.nodes = [];
-      this.snapshots = [];
-      this.outlines = /* @__PURE__ */ new Map();
-      this.indexOfString = null;
-      this.digests = null;
-      this.epochs = null;
-    }
-    _key(id) {
-      let key = this.keyOfId.get(id);
-      if (key === void 0) {
-        key = this.ids.length;
-        this.keyOfId.set(id, key);
-        this.ids.push(id);
-      }
-      return key;
-    }
-    _frame(prefix, values, body, outputs) {
-      const inputs = [];
-      for (let at = 0; at < values.length; at += 2) {
-        const id2 = `${prefix}${prefix.length > 1 ? "." : ""}${this.strings[values[at]]}`;
-        inputs.push(this._pseudoRow("input", id2, [], [values[at], values[at + 1]]));
-      }
-      const id = prefix.length > 1 ? prefix : "%return";
-      return { inputs, body, output: outputs.length ? this._pseudoRow("return", id, outputs, []) : NONE7 };
-    }
-    _pseudoRow(kind, id, inputs, outputs) {
-      const text = JSON.stringify([kind, id, inputs, outputs]);
-      let row = this.pseudo.get(text);
-      if (row === void 0) {
-        row = this.rows.push([this.strings.push(id) - 1, this.strings.push(kind) - 1, inputs, outputs]) - 1;
-        this.pseudo.set(text, row);
-        this.keyOfRow.push(this._key(id));
-        this.kinds.set(this.keyOfRow[row], kind);
-      }
-      return row;
-    }
-    isPseudo(key) {
-      return this.kinds.has(key);
-    }
-    stringIndex(text) {
-      if (!this.indexOfString) {
-        const places = /* @__PURE__ */ new Map();
-        this.strings.forEach((one, index) => places.has(one) || places.set(one, index));
-        this.indexOfString = places;
-      }
-      return this.indexOfString.get(text);
-    }
-    op(row) {
-      return this.strings[this.rows[row][1]];
-    }
-    constantOfDigest(digest) {
-      if (!this.digests) {
-        this.digests = /* @__PURE__ */ new Map();
-        this.rows.forEach((row, index) => {
-          const constant = row[7] ? this.node(index).constant : null;
-          if (constant?.values && constant.digest) this.digests?.set(constant.digest, constant);
-        });
-      }
-      return this.digests.get(digest);
-    }
-    inputs(row) {
-      return this.rows[row][2] || [];
-    }
-    blockCount(row) {
-      return this.blocks[row]?.length ?? 0;
-    }
-    node(row) {
-      return this.nodes[row] ??= decodeNode(this, this.rows[row]);
-    }
-    snapshot(index) {
-      return this.snapshots[index] ??= new Snapshot(this, this.graphs[index]);
-    }
-    pathsOf(row, names) {
-      const isHolder = this.op(row) === "get_attr" || this.kinds.get(this.keyOfRow[row]) === "input";
-      return isHolder && names.get(this.rows[row][3]?.[0]) || null;
-    }
-    namesOf(step) {
-      return this.names[this.steps[step].names];
-    }
-    methods() {
-      return [...new Set(this.steps.map((step) => step.method))];
-    }
-    sameNode(first, second) {
-      if (first === second) return true;
-      const [a, b] = [this.rows[first], this.rows[second]];
-      return Boolean(a[8] && b[8]) && shallow(a) === shallow(b);
-    }
-    diff(before, after) {
-      const statuses = /* @__PURE__ */ new Map();
-      if (before === null || before === after) return statuses;
-      const [old, now] = [this.snapshot(before), this.snapshot(after)];
-      for (const key of old.order) {
-        if (now.rowOf[key] === NONE7) statuses.set(key, "removed");
-        else if (!this.sameNode(old.rowOf[key], now.rowOf[key])) statuses.set(key, "changed");
-      }
-      for (const key of now.order) if (old.rowOf[key] === NONE7) statuses.set(key, "added");
-      return statuses;
-    }
-    replaced(before, after) {
-      if (before === null || before === after) return false;
-      const [old, now] = [this.snapshot(before), this.snapshot(after)];
-      const made = now.order.filter((key) => old.rowOf[key] === NONE7).length;
-      return now.order.length >= REPLACED.least && made > REPLACED.share * now.order.length;
-    }
-    stepBefore(step) {
-      return this.steps.slice(0, step.index).findLast((one) => one.method === step.method)?.index ?? null;
-    }
-    outline(snapshots, constants2) {
-      const name2 = `${[...new Set(snapshots)].sort((a, b) => a - b)}/${constants2}`;
-      const known = this.outlines.get(name2);
-      if (known) return known;
-      const made = new Outline(this, snapshots, constants2);
-      this.outlines.set(name2, made);
-      return made;
-    }
-    epochOf(before, after) {
-      this.epochs ??= this.methods().flatMap((method) => findEpochs(this, method));
-      const epoch = this.epochs.find((one) => one.has(after) && (before === null || one.has(before)));
-      return epoch ? [...epoch] : before === null ? [after] : [before, after];
-    }
-  };
-  function decodeLists(lists) {
-    const bodies = [];
-    for (const [base2, ...code] of lists) {
-      const body = [];
-      for (let at = 0; at < code.length; ) {
-        if (code[at] < 0) {
-          const end = at + 1 - code[at];
-          for (at += 1; at < end; at++) body.push(code[at]);
-        } else {
-          for (let row = code[at], end = row + code[at + 1]; row < end; row++) body.push(bodies[base2][row]);
-          at += 2;
-        }
-      }
-      bodies.push(body);
-    }
-    return bodies;
-  }
-  function shallow(row) {
-    return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
-  }
-  function flatten(lists) {
-    const start = new Int32Array(lists.length + 1);
-    for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
-    const values = new Int32Array(start[lists.length]);
-    lists.forEach((list, at) => values.set(list, start[at]));
-    return { start, values };
-  }
-  function evenPlaces(list) {
-    return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
-  }
-  function decodeNode(model, row) {
-    const text = (index) => model.strings[index || 0];
-    const pairs2 = (flat, name2, other) => {
-      const found = [];
-      for (let at = 0; at < (flat || []).length; at += 2) {
-        found.push({ [name2]: text(flat[at]), [other]: text(flat[at + 1]) });
-      }
-      return found;
-    };
-    const source = row[6] ? model.sources[row[6] - 1] : null;
-    const kept = row[7];
-    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs2(row[3], "name", "type"), module: text(row[4]), attributes: pairs2(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
-  }
-  var Snapshot = class {
-    constructor(model, graph) {
-      const table2 = (size) => new Int32Array(size).fill(NONE7);
-      this.order = [];
-      this.rowOf = table2(model.ids.length);
-      this.holder = table2(model.ids.length);
-      this.block = new Int32Array(model.ids.length);
-      this.producer = table2(model.strings.length);
-      this._addFrame(model, graph, NONE7, 0);
-    }
-    _addFrame(model, frame, holder, block) {
-      for (const row of frame.inputs) this._add(model, row, holder, block);
-      for (const row of model.bodies[frame.body]) {
-        const key = this._add(model, row, holder, block);
-        const { blocks } = model;
-        for (let number3 = 0; number3 < blocks[row].length; number3++) {
-          this._addFrame(model, blocks[row][number3], key, number3);
-        }
-      }
-      if (frame.output !== NONE7) this._add(model, frame.output, holder, block);
-    }
-    _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
-      const key = keys[row];
-      this.order.push(key);
-      this.rowOf[key] = row;
-      this.holder[key] = holder;
-      this.block[key] = block;
-      for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
-      return key;
-    }
-  };
-  var QUIET = /* @__PURE__ */ new Set(["prim::Constant", "prim::GetAttr", "get_attr"]);
-  var SourceLinks = class {
-    constructor({ files, places, sets, nodes: nodes2 }) {
-      this.files = files;
-      this.rows = /* @__PURE__ */ new Map();
-      this.ofKernel = /* @__PURE__ */ new Map();
-      for (const { file, lines } of files) for (const row of lines) this.addRow(lineKey(file, row.line), row);
-      const keys = places.map(([file, line2]) => lineKey(files[file].file, line2));
-      const named = sets.map((set) => set.map((place) => keys[place]));
-      this.claims = /* @__PURE__ */ new Map();
-      this.claimants = /* @__PURE__ */ new Map();
-      for (const [method, claims] of Object.entries(nodes2)) {
-        const [ofNode, ofLine] = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
-        for (const [node, since, set] of claims) {
-          push(ofNode, node, [since, named[set]]);
-          for (const key of named[set]) ofLine.set(key, (ofLine.get(key) ?? /* @__PURE__ */ new Set()).add(node));
-        }
-        this.claims.set(method, ofNode);
-        this.claimants.set(method, ofLine);
-      }
-    }
-    addRow(key, row) {
-      this.rows.set(key, row);
-      for (const [program, kernel] of row.kernels) push(this.ofKernel, `${program}:${kernel}`, key);
-    }
-    linesOfNode(method, node, step) {
-      const claims = this.claims.get(method)?.get(node) ?? [];
-      return claims.findLast(([since]) => since <= step)?.[1] ?? [];
-    }
-    nodesOfLine(method, key, { step, nodes: nodes2 }) {
-      const known = this.claimants.get(method)?.get(key);
-      if (!known) return [];
-      return [...nodes2.keys()].filter((id) => known.has(id) && this.linesOfNode(method, id, step).includes(key));
-    }
-    linesOfKernel(program, kernel) {
-      return this.ofKernel.get(`${program}:${kernel}`) ?? [];
-    }
-    kernelsOfLine(program, key) {
-      return (this.rows.get(key)?.kernels ?? []).flatMap(([of, kernel]) => of === program ? [kernel] : []);
-    }
-    foremost(count3) {
-      const own = this.files.filter(({ kind, missing }) => kind !== "library" && !missing);
-      const rows = (own.length ? own : this.files.slice(0, 1)).flatMap(({ file, lines }) => lines.map((row) => [lineKey(file, row.line), row]));
-      const weight = (row) => [shareOf(row)?.share ?? 0, stepsOf(row).length];
-      const sorted = rows.sort(([, one], [, other]) => {
-        const [[time, passes3], [otherTime, otherPasses]] = [weight(one), weight(other)];
-        return otherTime - time || otherPasses - passes3 || one.line - other.line;
-      });
-      return sorted.filter(([, row]) => row.effects.length || row.times.length).slice(0, count3);
-    }
-  };
-  function lineKey(file, line2) {
-    return `${file}:${line2}`;
-  }
-  function placeOfKey(key) {
-    const match = /^(.+):(\d+)$/s.exec(key);
-    return match && { file: match[1], line: Number(match[2]) };
-  }
-  function shareOf(row) {
-    return row.times.find(({ frozen }) => frozen) ?? row.times[0] ?? null;
-  }
-  function stepsOf(row) {
-    return [...new Set(row.effects.map(({ step }) => step))];
-  }
-  function isGone(row) {
-    return row.operators > 0 && !row.left.length && !row.constants.length;
-  }
-  function telling(nodes2, graph) {
-    const computing = nodes2.filter((id) => !QUIET.has(graph.get(id)?.op ?? ""));
-    return computing.length ? computing : nodes2;
-  }
-  function listing(runs, rows) {
-    const texts = new Map(rows.map(({ line: line2 }) => [line2, null]));
-    for (const { first_line: first, lines } of [...runs].reverse()) {
-      lines.forEach((text, offset) => texts.set(first + offset, text));
-    }
-    const numbers = [...texts.keys()].sort((one, other) => one - other);
-    return numbers.flatMap((line2, at) => {
-      const row = { line: line2, text: texts.get(line2) ?? null };
-      return at && line2 !== numbers[at - 1] + 1 ? [null, row] : [row];
-    });
-  }
-  function push(map, key, value) {
-    const found = map.get(key);
-    if (found) found.push(value);
-    else map.set(key, [value]);
-  }
-  var TraceModel = class {
-    constructor(view, graph) {
-      this.evidence = void 0;
-      this.called = void 0;
-      this.view = view;
-      this.graphs = new Model(graph);
-      this.texts = new Snapshots(this.graphs, graph.snapshots);
-      this.steps = view.steps;
-      this.methods = view.methods;
-      this.attributes = view.attributes;
-      this.attributeIndex = new Map(view.attributes.map((row, index) => [row.path, index]));
-      this.links = new SourceLinks(view.by_line ?? { files: [], places: [], sets: [], nodes: {}, notes: { calls: "", time: "", error: "" } });
-      this.histories = /* @__PURE__ */ new Map();
-      this.holders = /* @__PURE__ */ new Map();
-      this.coloured = /* @__PURE__ */ new Map();
-    }
-    step(index) {
-      return index === null ? null : this.steps[index] || null;
-    }
-    passTexts(step) {
-      return step.does.map((place) => this.view.pass_texts[place]);
-    }
-    attribute(path) {
-      return this.attributes[this.attributeIndex.get(path)] || null;
-    }
-    snapshot(index) {
-      return this.graphs.steps[index].after;
-    }
-    graph(index) {
-      return this.texts.graph(this.snapshot(index));
-    }
-    chains(method) {
-      return [this.steps.filter((step) => step.method === method)];
-    }
-    baseOf(index, against2 = null) {
-      const step = this.step(index);
-      if (step === null) return null;
-      return this.comparable(against2, index) ? against2 : step.before;
-    }
-    comparable(one, other) {
-      const [first, second] = [this.step(one), this.step(other)];
-      return first !== null && second !== null && first !== second && first.method === second.method;
-    }
-    pair(index, against2 = null) {
-      return this.step(index) && new Pair(this, this.baseOf(index, against2), index);
-    }
-    resolve(index, name2) {
-      const graph = this.graph(index);
-      return graph.nodes.has(name2) ? name2 : graph.makers.get(name2) ?? null;
-    }
-    end(pair, id) {
-      const snapshots = [pair.before, pair.after].map((step) => step && this.snapshot(step.index));
-      const found = this.graphs.isPseudo(this.graphs.keyOfId.get(id) ?? -1) ? nodeIn(this.graphs, snapshots, id) : null;
-      return found && { node: found.after ?? found.before, at: (found.after ? pair.after : pair.before).index };
-    }
-    reads(index) {
-      const graph = this.graph(index);
-      if (graph.reads) return graph.reads;
-      const reads = /* @__PURE__ */ new Map();
-      for (const node of graph.nodes.values()) {
-        const owner = node.op === "prim::GetAttr" ? node.inputs[0] : void 0;
-        if (owner === void 0 || !(owner === graph.root || reads.has(owner))) continue;
-        const name2 = node.attributes.find((pair) => pair.name === "name")?.text.replace(/^"|"$/g, "");
-        reads.set(node.outputs[0].name, owner === graph.root ? name2 : `${reads.get(owner)}.${name2}`);
-      }
-      graph.reads = reads;
-      return reads;
-    }
-    held(method) {
-      if (!this.holders.has(method)) {
-        const held = /* @__PURE__ */ new Map();
-        for (const row of this.attributes) {
-          for (const location2 of row.locations) {
-            if (location2.method !== method) continue;
-            if (!held.has(location2.value)) held.set(location2.value, []);
-            held.get(location2.value).push(row);
-          }
-        }
-        for (const row of this.attributes) {
-          if (row.fate === "folded" && !held.has(`self.${row.path}`)) held.set(`self.${row.path}`, [row]);
-        }
-        this.holders.set(method, held);
-      }
-      return this.holders.get(method);
-    }
-    named(index) {
-      const names = this.graphs.namesOf(index);
-      return new Map([...names].map(([value, paths]) => [this.graphs.strings[value], paths]));
-    }
-    attributesOf(index, value) {
-      const path = this.reads(index).get(value);
-      const read2 = path === void 0 ? null : this.attribute(path);
-      if (read2) return [read2];
-      const named = (this.named(index).get(value) ?? []).map((one) => this.attribute(one)).filter(Boolean);
-      return named.length ? named : this.held(this.steps[index].method).get(value) ?? [];
-    }
-    holder(index, value) {
-      const maker = this.graph(index).makers.get(value);
-      if (maker !== void 0) return maker;
-      const key = this.graphs.keyOfId.get(`%${value}`);
-      return this.graphs.snapshot(this.snapshot(index)).rowOf[key ?? -1] >= 0 ? `%${value}` : void 0;
-    }
-    nodesOf(index, path) {
-      const row = this.attribute(path);
-      if (row === null) return [];
-      const reading = [...this.reads(index)].filter(([, read2]) => read2 === path).map(([value]) => value);
-      const holding = row.locations.filter(({ method }) => method === this.steps[index].method).map(({ value }) => value).filter((value) => this.attributesOf(index, value).some((one) => one.path === path));
-      const folded2 = row.fate === "folded" ? [`self.${path}`] : [];
-      const named = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
-      return [...new Set([...reading, ...holding, ...folded2, ...named].flatMap((value) => this.holder(index, value) ?? []))];
-    }
-    kernelNodes({ program, kernel }, pair) {
-      const chosen = kernel === null ? void 0 : this.view.programs[program]?.kernels[kernel];
-      if (!chosen || pair.after.method !== this.view.programs[program].method) return [];
-      const graphs = [pair.after, pair.before].filter(Boolean).map(({ index }) => this.graph(index).nodes);
-      const there = (ids) => ids.filter((id) => graphs.some((nodes2) => nodes2.has(id)));
-      const computed = there(chosen.nodes);
-      return computed.length ? computed : there(chosen.origins);
-    }
-    lineNodes(key, { before, after }) {
-      for (const step of [after, before]) {
-        if (!step) continue;
-        const nodes2 = this.links.nodesOfLine(step.method, key, { step: step.index, nodes: this.graph(step.index).nodes });
-        if (nodes2.length) return nodes2;
-      }
-      return [];
-    }
-    kernelsOf(method, id) {
-      return this.view.programs.flatMap(({ kernels: kernels2, method: own }, program) => {
-        if (own !== method) return [];
-        const by = (field2) => kernels2.flatMap((each, kernel) => each[field2].includes(id) ? [{ program, kernel }] : []);
-        const computing = by("nodes");
-        return computing.length ? computing : by("origins");
-      });
-    }
-    noKernel(method, id) {
-      for (const { method: own, no_kernel: pairs2 } of this.view.programs) {
-        const found = own === method && pairs2.find(([node]) => node === id);
-        if (found) return found[1];
-      }
-      return null;
-    }
-    readers(path) {
-      return this.finals().flatMap(({ method, index }) => [...this.reads(index)].filter(([, read2]) => read2 === path).map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })));
-    }
-    homes(row) {
-      return row.locations.length ? row.locations : this.readers(row.path);
-    }
-    finals() {
-      return this.methods.map((method) => this.chains(method)[0].at(-1));
-    }
-    places(method, node) {
-      const source = node.source ?? this.told(node.id);
-      const own = source ? [{ source, called: null }] : [];
-      if (!node.module || source && !isInstalled(source.file)) return own;
-      const parts = node.module.split(".");
-      for (let length = parts.length; length; length -= 1) {
-        const called = parts.slice(0, length).join(".");
-        const call = this.calls(method).get(called);
-        if (call) return [{ source: call, called }, ...own];
-      }
-      return own;
-    }
-    told(id) {
-      this.evidence ??= new Map(this.view.attributes.flatMap((row) => row.evidence.map(({ node, source }) => [node, source])));
-      return this.evidence.get(id) ?? null;
-    }
-    calls(method) {
-      this.called ??= /* @__PURE__ */ new Map();
-      if (!this.called.has(method)) {
-        const calls = /* @__PURE__ */ new Map();
-        for (const [{ index }] of this.chains(method)) {
-          const reads = this.reads(index);
-          for (const { op, inputs, source } of this.graph(index).nodes.values()) {
-            const path = op === "prim::CallMethod" && source && !isInstalled(source.file) ? reads.get(inputs[0]) : void 0;
-            if (path !== void 0 && !calls.has(path)) calls.set(path, source);
-          }
-        }
-        this.called.set(method, calls);
-      }
-      return this.called.get(method);
-    }
-    history(method, id) {
-      if (!this.histories.has(method)) this.histories.set(method, this.buildHistory(method));
-      return this.histories.get(method).get(id) || [];
-    }
-    buildHistory(method) {
-      const events = /* @__PURE__ */ new Map();
-      for (const steps of this.chains(method)) {
-        let before = null;
-        for (const step of steps) {
-          const now = this.texts.rows(this.snapshot(step.index));
-          if (before !== now) this.compare(before, now, step, events);
-          before = now;
-        }
-      }
-      return events;
-    }
-    compare(before, now, step, events) {
-      for (const [id, row] of now) {
-        const old = before?.get(id);
-        if (old === row) continue;
-        if (old === void 0) note2(events, id, { step: step.index, what: before ? "added" : "there from the start" });
-        else {
-          const fields = changedFields(this.graphs.node(old), this.graphs.node(row));
-          if (fields.length) note2(events, id, { step: step.index, what: `${fields.join(", ")} changed` });
-        }
-      }
-      if (before) {
-        for (const id of before.keys()) if (!now.has(id)) note2(events, id, { step: step.index, what: "removed" });
-      }
-    }
-    sourceAround(file, line2, reach) {
-      const kept = this.view.sources.find((source) => source.file === file && line2 >= source.first_line && line2 < source.first_line + source.lines.length);
-      if (!kept) return [];
-      const first = Math.max(kept.first_line, line2 - reach);
-      const last = Math.min(kept.first_line + kept.lines.length - 1, line2 + reach);
-      return Array.from({ length: last - first + 1 }, (_, offset) => ({ number: first + offset, text: kept.lines[first + offset - kept.first_line] }));
-    }
-    place(source) {
-      return `${source.file.split(/[\\/]/).pop()}:${source.line}`;
-    }
-  };
-  function isInstalled(file) {
-    return /[\\/](site|dist)-packages[\\/]|^</.test(file);
-  }
-  function note2(events, id, event) {
-    if (!events.has(id)) events.set(id, []);
-    events.get(id).push(event);
-  }
   var CodePanel = class {
     constructor(app) {
       this.pair = void 0;
@@ -3846,7 +2739,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function plainLine(number3, content) {
     return h("div.fv-code-line", null, h("span.fv-code-number", null, number3), h("span", null, content));
   }
-  var CONSTANT_OPS2 = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
+  var CONSTANT_OPS = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
   var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText2 }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
   var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
   function partsOf(model, index, kind) {
@@ -3941,7 +2834,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const held = heldBytes(model, index);
     const parts = /* @__PURE__ */ new Map();
     for (const node of nodesOf(model, index)) {
-      const names = CONSTANT_OPS2.test(node.op) || node.op === "input" ? node.outputs.map(({ name: name2 }) => name2) : node.inputs;
+      const names = CONSTANT_OPS.test(node.op) || node.op === "input" ? node.outputs.map(({ name: name2 }) => name2) : node.inputs;
       const own = new Map(names.flatMap((name2) => held.get(name2) ?? []));
       parts.set(node.id, [...own]);
     }
@@ -3977,7 +2870,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const parts = /* @__PURE__ */ new Map();
     for (const node of nodes2) {
       const own = node.outputs.map(({ type }) => tensorDtype(type)).find(Boolean);
-      const isValue = CONSTANT_OPS2.test(node.op);
+      const isValue = CONSTANT_OPS.test(node.op);
       const names = isValue ? node.outputs.map(({ name: name2 }) => name2) : node.inputs;
       const read2 = names.map((name2) => known.get(name2)).find(Boolean);
       const dtype = own ?? read2;
@@ -4114,12 +3007,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     evidence(evidence, index) {
       const jump = evidence.node === null || evidence.step === null ? null : this.writeLink(evidence);
-      const chain = evidence.chain.map((link) => h("li", null, this.chainLink(evidence, link), link.source ? h("span.fv-muted", null, ` ${this.app.model.place(link.source)}`) : null));
+      const chain = evidence.chain.map((link) => h("li", null, this.chainLink(evidence, link), link.source ? h("span.fv-muted", null, ` ${placeText(link.source)}`) : null));
       return section(index ? "More evidence" : "Evidence", h("p.fv-wrap", null, evidence.fact), jump, evidence.source ? this.details.sourceLines(evidence.source) : null, chain.length ? [h("h4.fv-subtitle", null, "From the write back to the attribute"), h("ol.fv-list.fv-chain", null, chain)] : null);
     }
     writeLink(evidence) {
       const what = evidence.op || "node";
-      const where = evidence.source ? ` at ${this.app.model.place(evidence.source)}` : "";
+      const where = evidence.source ? ` at ${placeText(evidence.source)}` : "";
       return this.app.link(`Go to ${what}${where}`, { step: evidence.step, node: evidence.node, attribute: null, tab: "graph" });
     }
     chainLink(evidence, link) {
@@ -4127,6 +3020,97 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return evidence.step === null ? h("code", null, text) : this.app.link(text, { step: evidence.step, node: link.node, attribute: null, tab: "graph" });
     }
   };
+  function kernelsOf(programs, method, id) {
+    return programs.flatMap(({ kernels: kernels2, method: own }, program) => {
+      if (own !== method) return [];
+      const by = (field2) => kernels2.flatMap((each, kernel) => each[field2].includes(id) ? [{ program, kernel }] : []);
+      const computing = by("nodes");
+      return computing.length ? computing : by("origins");
+    });
+  }
+  function noKernel(programs, method, id) {
+    const pairs2 = programs.flatMap((program) => program.method === method ? program.no_kernel : []);
+    return pairs2.find(([node]) => node === id)?.[1] ?? null;
+  }
+  function nodeKernels(details, method, id) {
+    const { programs } = details.app.model.view;
+    const rows = kernelsOf(programs, method, id).map(({ program, kernel }) => h("li", null, details.link(programs[program].kernels[kernel].name, { tab: "kernels", program, kernel, node: null, attribute: null }), programs.length > 1 ? h("span.fv-muted", null, ` ${programs[program].name}`) : null));
+    if (rows.length) return section(rows.length === 1 ? "Kernel" : "Kernels", h("ul.fv-list", null, rows));
+    const why = noKernel(programs, method, id);
+    return why === null ? null : section("Kernel", h("p.fv-muted", null, `none: ${why}`));
+  }
+  function nodeHistory(details, method, id) {
+    const events = details.app.model.history(method, id);
+    const rows = events.map((event) => h("li", null, details.stepLink(event.step, { node: id }), " ", h("span.fv-muted", null, event.what)));
+    return section(term(details.app, "lineage", "History"), rows.length ? h("ol.fv-list", null, rows) : h("p.fv-muted", null, "It was never in this method's graph."));
+  }
+  function nodeRewrites(details, method, id) {
+    const found = details.app.model.steps.filter((step) => step.method === method).flatMap((step) => step.rewrites.map((rewrite) => ({ step, rewrite }))).filter(({ rewrite }) => rewrite.consumed.includes(id) || rewrite.produced.includes(id));
+    const rows = found.map(({ step, rewrite }) => h("li", null, rewrite.produced.includes(id) ? "made by " : "consumed by ", h("strong", null, rewrite.kind), " in ", details.stepLink(step.index, { tab: "rewrites" })));
+    return rows.length ? section("Rewrites", h("ul.fv-list", null, rows)) : null;
+  }
+  var SOURCE_REACH = 4;
+  var DetailsLinks = class {
+    constructor(app) {
+      this.app = app;
+    }
+    link(text, patch, label) {
+      return this.app.link(text, patch, label);
+    }
+    nodeLink(id, step = this.app.current.step) {
+      return this.link(`%${id}`, { node: id, attribute: null, ...this.visibleIn(step) });
+    }
+    visibleIn(step) {
+      const { pair } = this.app;
+      return pair && (step === pair.after.index || step === pair.before?.index) ? {} : { step };
+    }
+    valueLink(at, name2) {
+      const { model } = this.app;
+      const maker = model.graph(at).makers.get(name2);
+      if (maker === void 0) return this.inputLink(at, `%${name2}`);
+      const { op } = model.graph(at).nodes.get(maker);
+      const [path] = op === "get_attr" ? model.named(at).get(name2) ?? [] : [];
+      return [this.link(`%${name2}`, { node: maker, attribute: null, ...this.visibleIn(at) }), h("span.fv-muted.fv-wrap", null, ` ${path ?? op}`)];
+    }
+    inputLink(at, id) {
+      const isOutermost = this.app.model.graphs.keyOfId.has(id);
+      const name2 = isOutermost ? this.link(id, { node: id, attribute: null, ...this.visibleIn(at) }) : h("code", null, id);
+      const [path] = isOutermost ? this.app.model.named(at).get(id.slice(1)) ?? [] : [];
+      return [name2, h("span.fv-muted.fv-wrap", null, isOutermost ? ` ${path ?? "input"}` : " input of a block")];
+    }
+    attributeLink(path) {
+      return this.link(path, { attribute: path, node: null, tab: "attributes" });
+    }
+    stepLink(index, patch = {}) {
+      const step = this.app.model.step(index);
+      return this.link(step ? `${stepLabel(step)} ${step.name}` : `${index} unknown step`, { step: index, ...patch });
+    }
+    locationLink(location2) {
+      const text = `%${location2.value}`;
+      if (location2.step === null || location2.node === null) return h("code", null, text);
+      return this.link(text, { step: location2.step, node: location2.node, attribute: null, tab: "graph" });
+    }
+    source(method, node) {
+      const places = this.app.model.places(method, node);
+      const blocks = places.map(({ source, called }) => [called === null ? null : h("p.fv-small.fv-muted", null, "where ", h("code", null, called), " is called"), this.sourceLines(source)]);
+      if (places.length === 1 && isInstalled(places[0].source.file)) {
+        blocks.push(h("p.fv-muted.fv-small", null, "torch recorded no place in a file of yours."));
+      }
+      return places.length ? section("Source", blocks) : null;
+    }
+    sourceLines(place) {
+      const { model } = this.app;
+      const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
+      const where = h("div.fv-small.fv-wrap", { title: place.file }, this.link(`${shortPath(place.file)}:${place.line}`, { tab: "code" }));
+      if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
+      const rows = lines.map(({ number: number3, text }) => h("div.fv-source-line", { class: number3 === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number3), h("span", null, text)));
+      return [where, h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place.line}` }, rows)];
+    }
+  };
+  function shortPath(file) {
+    const parts = file.split(/[\\/]/);
+    return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
+  }
   var WORDS = { same: "the same", different: "differ", "only with freezing": "only with freezing", "only without freezing": "only without" };
   function sideBySide(app, comparison) {
     return [h("p", null, counts(app, comparison)), kernels(app, comparison), passes(comparison)];
@@ -4227,7 +3211,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     filter() {
       const text = this.text.value.toLowerCase();
-      const words5 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => this.app.model.place(source))].join(" ").toLowerCase();
+      const words5 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => placeText(source))].join(" ").toLowerCase();
       const { kernels: kernels2, time } = this.program;
       this.rows = kernels2.flatMap((kernel, index) => !text || words5(kernel).includes(text) ? [index] : []);
       const many = count(kernels2.length, "kernel");
@@ -4264,7 +3248,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     origin({ sources }) {
       const source = sources.find(({ file }) => !isInstalled(file)) ?? sources[0];
-      return source ? this.app.model.place(source) : null;
+      return source ? placeText(source) : null;
     }
     key(event) {
       const place = listMove(event, this.rows.indexOf(this.chosen), this.rows.length, 10);
@@ -4391,6 +3375,93 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     };
     visit(group2);
     return counts3;
+  }
+  var QUIET = /* @__PURE__ */ new Set(["prim::Constant", "prim::GetAttr", "get_attr"]);
+  var SourceLinks = class {
+    constructor({ files, places, sets, nodes: nodes2 }) {
+      this.files = files;
+      this.rows = /* @__PURE__ */ new Map();
+      this.ofKernel = /* @__PURE__ */ new Map();
+      for (const { file, lines } of files) for (const row of lines) this.addRow(lineKey(file, row.line), row);
+      const keys = places.map(([file, line2]) => lineKey(files[file].file, line2));
+      const named = sets.map((set) => set.map((place) => keys[place]));
+      this.claims = /* @__PURE__ */ new Map();
+      this.claimants = /* @__PURE__ */ new Map();
+      for (const [method, claims] of Object.entries(nodes2)) {
+        const [ofNode, ofLine] = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
+        for (const [node, since, set] of claims) {
+          push(ofNode, node, [since, named[set]]);
+          for (const key of named[set]) ofLine.set(key, (ofLine.get(key) ?? /* @__PURE__ */ new Set()).add(node));
+        }
+        this.claims.set(method, ofNode);
+        this.claimants.set(method, ofLine);
+      }
+    }
+    addRow(key, row) {
+      this.rows.set(key, row);
+      for (const [program, kernel] of row.kernels) push(this.ofKernel, `${program}:${kernel}`, key);
+    }
+    linesOfNode(method, node, step) {
+      const claims = this.claims.get(method)?.get(node) ?? [];
+      return claims.findLast(([since]) => since <= step)?.[1] ?? [];
+    }
+    nodesOfLine(method, key, { step, nodes: nodes2 }) {
+      const known = this.claimants.get(method)?.get(key);
+      if (!known) return [];
+      return [...nodes2.keys()].filter((id) => known.has(id) && this.linesOfNode(method, id, step).includes(key));
+    }
+    linesOfKernel(program, kernel) {
+      return this.ofKernel.get(`${program}:${kernel}`) ?? [];
+    }
+    kernelsOfLine(program, key) {
+      return (this.rows.get(key)?.kernels ?? []).flatMap(([of, kernel]) => of === program ? [kernel] : []);
+    }
+    foremost(count3) {
+      const own = this.files.filter(({ kind, missing }) => kind !== "library" && !missing);
+      const rows = (own.length ? own : this.files.slice(0, 1)).flatMap(({ file, lines }) => lines.map((row) => [lineKey(file, row.line), row]));
+      const weight = (row) => [shareOf(row)?.share ?? 0, stepsOf(row).length];
+      const sorted = rows.sort(([, one], [, other]) => {
+        const [[time, passes3], [otherTime, otherPasses]] = [weight(one), weight(other)];
+        return otherTime - time || otherPasses - passes3 || one.line - other.line;
+      });
+      return sorted.filter(([, row]) => row.effects.length || row.times.length).slice(0, count3);
+    }
+  };
+  function lineKey(file, line2) {
+    return `${file}:${line2}`;
+  }
+  function placeOfKey(key) {
+    const match = /^(.+):(\d+)$/s.exec(key);
+    return match && { file: match[1], line: Number(match[2]) };
+  }
+  function shareOf(row) {
+    return row.times.find(({ frozen }) => frozen) ?? row.times[0] ?? null;
+  }
+  function stepsOf(row) {
+    return [...new Set(row.effects.map(({ step }) => step))];
+  }
+  function isGone(row) {
+    return row.operators > 0 && !row.left.length && !row.constants.length;
+  }
+  function telling(nodes2, graph) {
+    const computing = nodes2.filter((id) => !QUIET.has(graph.get(id)?.op ?? ""));
+    return computing.length ? computing : nodes2;
+  }
+  function listing(runs, rows) {
+    const texts = new Map(rows.map(({ line: line2 }) => [line2, null]));
+    for (const { first_line: first, lines } of [...runs].reverse()) {
+      lines.forEach((text, offset) => texts.set(first + offset, text));
+    }
+    const numbers = [...texts.keys()].sort((one, other) => one - other);
+    return numbers.flatMap((line2, at) => {
+      const row = { line: line2, text: texts.get(line2) ?? null };
+      return at && line2 !== numbers[at - 1] + 1 ? [null, row] : [row];
+    });
+  }
+  function push(map, key, value) {
+    const found = map.get(key);
+    if (found) found.push(value);
+    else map.set(key, [value]);
   }
   var PAGE = 15;
   var SourceListing = class {
@@ -4558,7 +3629,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function lineFacts(app, key, row) {
     const place = placeOfKey(key);
     const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
-    return [h("h3.fv-line-title", { title: place.file }, app.model.place(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes2(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
+    return [h("h3.fv-line-title", { title: place.file }, placeText(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes2(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
   }
   function passes2(app, row) {
     if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
@@ -4595,7 +3666,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const items = foremost.map(([key, row]) => {
       const place = placeOfKey(key);
       const time = shareOf(row);
-      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, app.model.place(place)), h("span.fv-muted", null, ` ${time ? `${percentText(time.share)} of the time` : count(row.effects.length, "effect")}`));
+      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, placeText(place)), h("span.fv-muted", null, ` ${time ? `${percentText(time.share)} of the time` : count(row.effects.length, "effect")}`));
     });
     const timed2 = foremost.some(([, row]) => shareOf(row));
     return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).map((note3) => h("p.fv-muted.fv-small", null, note3))];
@@ -4603,10 +3674,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function sentence(text) {
     return `${text[0].toUpperCase()}${text.slice(1)}.`;
   }
-  var SOURCE_REACH = 4;
-  var Details = class {
+  var Details = class extends DetailsLinks {
     constructor(app) {
-      this.app = app;
+      super(app);
       this.words = { added: "added", removed: "removed", changed: "changed" };
       this.body = h("div.fv-details-body");
       this.element = h("aside.fv-details", { "aria-label": "Details" }, h("button.fv-icon.fv-details-close", { type: "button", "aria-label": "Close details", title: "Close (Esc)", onclick: () => app.navigate({ node: null, attribute: null, kernel: null, line: "" }) }, icon("close")), this.body);
@@ -4633,7 +3703,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const node = after || before;
       if (!node) return this.end(pair, id) ?? this.absent(id, step);
       const at = after ? step.index : pair.before.index;
-      return [detailsTitle(node.op, this.fate(pair, before, after)), h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`), this.origin(at, node), before && after && before !== after ? this.changes(before, after) : null, this.values(at, node), this.worth(at, id), this.texts(node), this.constant(node), readConstants(model, pair, before, after), this.kernels(step.method, id), this.source(step.method, node), this.history(step.method, id), this.rewrites(step.method, id)];
+      return [detailsTitle(node.op, this.fate(pair, before, after)), h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`), this.origin(at, node), before && after && before !== after ? this.changes(before, after) : null, this.values(at, node), this.worth(at, id), this.texts(node), this.constant(node), readConstants(model, pair, before, after), nodeKernels(this, step.method, id), this.source(step.method, node), nodeHistory(this, step.method, id), nodeRewrites(this, step.method, id)];
     }
     end(pair, id) {
       const found = this.app.model.end(pair, id);
@@ -4658,7 +3728,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (repeated) return repeated;
       const events = model.history(step.method, id);
       if (events.length) {
-        return [detailsTitle("Node", `%${id}`), h("p.fv-muted", null, "It is in neither graph shown."), this.history(step.method, id)];
+        return [detailsTitle("Node", `%${id}`), h("p.fv-muted", null, "It is in neither graph shown."), nodeHistory(this, step.method, id)];
       }
       const path = id.replace(/#\d+$/, "");
       const inside = model.attributes.filter((row) => row.path.startsWith(`${path}.`));
@@ -4704,88 +3774,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     constant(node) {
       return node.constant ? section("Constant", pairs(constantRows(node.constant)), valuesOf(node.constant)) : null;
     }
-    source(method, node) {
-      const places = this.app.model.places(method, node);
-      const blocks = places.map(({ source, called }) => [called === null ? null : h("p.fv-small.fv-muted", null, "where ", h("code", null, called), " is called"), this.sourceLines(source)]);
-      if (places.length === 1 && isInstalled(places[0].source.file)) {
-        blocks.push(h("p.fv-muted.fv-small", null, "torch recorded no place in a file of yours."));
-      }
-      return places.length ? section("Source", blocks) : null;
-    }
-    sourceLines(place) {
-      const { model } = this.app;
-      const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
-      const where = h("div.fv-small.fv-wrap", { title: place.file }, this.link(`${shortPath(place.file)}:${place.line}`, { tab: "code" }));
-      if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
-      const rows = lines.map(({ number: number3, text }) => h("div.fv-source-line", { class: number3 === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number3), h("span", null, text)));
-      return [where, h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place.line}` }, rows)];
-    }
-    kernels(method, id) {
-      const { model } = this.app;
-      const { programs } = model.view;
-      const rows = model.kernelsOf(method, id).map(({ program, kernel }) => h("li", null, this.link(programs[program].kernels[kernel].name, { tab: "kernels", program, kernel, node: null, attribute: null }), programs.length > 1 ? h("span.fv-muted", null, ` ${programs[program].name}`) : null));
-      if (rows.length) return section(rows.length === 1 ? "Kernel" : "Kernels", h("ul.fv-list", null, rows));
-      const why = model.noKernel(method, id);
-      return why === null ? null : section("Kernel", h("p.fv-muted", null, `none: ${why}`));
-    }
-    history(method, id) {
-      const events = this.app.model.history(method, id);
-      const rows = events.map((event) => h("li", null, this.stepLink(event.step, { node: id }), " ", h("span.fv-muted", null, event.what)));
-      return section(term(this.app, "lineage", "History"), rows.length ? h("ol.fv-list", null, rows) : h("p.fv-muted", null, "It was never in this method's graph."));
-    }
-    rewrites(method, id) {
-      const found = this.app.model.steps.filter((step) => step.method === method).flatMap((step) => step.rewrites.map((rewrite) => ({ step, rewrite }))).filter(({ rewrite }) => rewrite.consumed.includes(id) || rewrite.produced.includes(id));
-      const rows = found.map(({ step, rewrite }) => h("li", null, rewrite.produced.includes(id) ? "made by " : "consumed by ", h("strong", null, rewrite.kind), " in ", this.stepLink(step.index, { tab: "rewrites" })));
-      return rows.length ? section("Rewrites", h("ul.fv-list", null, rows)) : null;
-    }
     attribute(path) {
       return new AttributeDetails(this).of(path);
-    }
-    link(text, patch, label) {
-      return this.app.link(text, patch, label);
-    }
-    nodeLink(id, step = this.app.current.step) {
-      return this.link(`%${id}`, { node: id, attribute: null, ...this.visibleIn(step) });
-    }
-    visibleIn(step) {
-      const { pair } = this.app;
-      return pair && (step === pair.after.index || step === pair.before?.index) ? {} : { step };
-    }
-    valueLink(at, name2) {
-      const { model } = this.app;
-      const maker = model.graph(at).makers.get(name2);
-      if (maker === void 0) return this.inputLink(at, `%${name2}`);
-      const { op } = model.graph(at).nodes.get(maker);
-      const [path] = op === "get_attr" ? model.named(at).get(name2) ?? [] : [];
-      return [this.link(`%${name2}`, { node: maker, attribute: null, ...this.visibleIn(at) }), h("span.fv-muted.fv-wrap", null, ` ${path ?? op}`)];
-    }
-    inputLink(at, id) {
-      const isOutermost = this.app.model.graphs.keyOfId.has(id);
-      const name2 = isOutermost ? this.link(id, { node: id, attribute: null, ...this.visibleIn(at) }) : h("code", null, id);
-      const [path] = isOutermost ? this.app.model.named(at).get(id.slice(1)) ?? [] : [];
-      return [name2, h("span.fv-muted.fv-wrap", null, isOutermost ? ` ${path ?? "input"}` : " input of a block")];
-    }
-    attributeLink(path) {
-      return this.link(path, { attribute: path, node: null, tab: "attributes" });
-    }
-    stepLink(index, patch = {}) {
-      const step = this.app.model.step(index);
-      return this.link(step ? `${stepLabel(step)} ${step.name}` : `${index} unknown step`, { step: index, ...patch });
-    }
-    locationLink(location2) {
-      const text = `%${location2.value}`;
-      if (location2.step === null || location2.node === null) return h("code", null, text);
-      return this.link(text, { step: location2.step, node: location2.node, attribute: null, tab: "graph" });
     }
   };
   function constantRows(kept) {
     const numbers = ["minimum", "maximum", "mean", "std"].filter((name2) => kept[name2] !== null);
     const rows = [["shape", kept.shape.join("×") || "scalar"], ["dtype", kept.dtype], ["device", kept.device], ["size", bytesText(kept.nbytes)], ...numbers.map((name2) => [name2, kept[name2].toPrecision(4)]), ["not finite", kept.nonfinite || null], ["digest", kept.digest], ["storage", kept.storage]];
     return rows.filter(([, text]) => text !== null);
-  }
-  function shortPath(file) {
-    const parts = file.split(/[\\/]/);
-    return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
   }
   function spaced(nodes2) {
     return nodes2.flatMap((node, index) => index ? [" ", node] : [node]);
@@ -4920,13 +3916,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     element3.classList.add("fv-finding-wide");
     return element3;
   }
-  var NONE8 = -1;
+  var NONE = -1;
   var SIDES = { BEFORE: 1, AFTER: 2 };
   var Scene = class {
     constructor(outline, expanded, measure) {
       this.outline = outline;
       this.model = outline.model;
-      this.items = [{ group: outline.root, open: true, key: NONE8, caption: "", parent: NONE8 }];
+      this.items = [{ group: outline.root, open: true, key: NONE, caption: "", parent: NONE }];
       this.itemOfKey = [];
       this.ownerOfKey = [];
       this.edges = [];
@@ -4937,8 +3933,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this._placeConstants();
       this._connect();
       this.input = this._layoutInput(measure);
-      this.fanOut = new Int32Array(this.items.length);
-      for (let edge = 0; edge < this.edges.length; edge++) this.fanOut[this.edges[edge][0]]++;
     }
     _layoutInput(measure) {
       const sizes = this.items.map((_, item) => measure(this, item));
@@ -4955,7 +3949,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const open = expanded.has(child.id);
         this.items.push({ group: child, open, key: child.node, caption: "", parent });
         this.itemOfGroup.set(child.id, item);
-        if (child.node !== NONE8) this.itemOfKey[child.node] = item;
+        if (child.node !== NONE) this.itemOfKey[child.node] = item;
         if (open) this._visit(child, item, expanded);
         else this._close(child, item);
       }
@@ -4964,7 +3958,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const child of group2.children) {
         if (!child.children) this.itemOfKey[child.leaf] = item;
         else {
-          if (child.node !== NONE8) this.itemOfKey[child.node] = item;
+          if (child.node !== NONE) this.itemOfKey[child.node] = item;
           this._close(child, item);
         }
       }
@@ -4975,7 +3969,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const key of union.order) {
         if (!hidden[key]) continue;
         const home = homes[key];
-        this.ownerOfKey[key] = home === NONE8 ? 0 : this.itemOfKey[home];
+        this.ownerOfKey[key] = home === NONE ? 0 : this.itemOfKey[home];
       }
     }
     _connect() {
@@ -4984,20 +3978,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         if (hidden[key]) continue;
         for (const reader of union.readers[key]) if (!hidden[reader]) this._addEdge(key, reader);
       }
-      const plain = (from2, to) => this.via[this.edgeIndex.get(this._edgeName(from2, to))] === NONE8;
+      const plain = (from2, to) => this.via[this.edgeIndex.get(this._edgeName(from2, to))] === NONE;
       const usable = this.edges.map(([from2, to], edge) => {
         const via = this.via[edge];
-        return via !== NONE8 && !this.items[via].open && plain(from2, via) && plain(via, to);
+        return via !== NONE && !this.items[via].open && plain(from2, via) && plain(via, to);
       });
-      this.via = this.via.map((via, edge) => usable[edge] ? via : NONE8);
+      this.via = this.via.map((via, edge) => usable[edge] ? via : NONE);
     }
     _addEdge(key, reader) {
       const [from2, to] = [this.itemOfKey[key], this.itemOfKey[reader]];
       if (from2 === to) return;
       const name2 = this._edgeName(from2, to);
-      const via = this.itemOfKey[this.outline.union.bypasses.get(`${key}/${reader}`) ?? NONE8] ?? NONE8;
+      const via = this.itemOfKey[this.outline.union.bypasses.get(`${key}/${reader}`) ?? NONE] ?? NONE;
       if (this.edgeIndex.has(name2)) {
-        if (via === NONE8) this.via[this.edgeIndex.get(name2)] = NONE8;
+        if (via === NONE) this.via[this.edgeIndex.get(name2)] = NONE;
         return;
       }
       this.edgeIndex.set(name2, this.edges.length);
@@ -5006,31 +4000,29 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     idOf(item) {
       const { group: group2, key } = this.items[item];
-      return key === NONE8 ? group2.id : this.model.ids[key];
+      return key === NONE ? group2.id : this.model.ids[key];
     }
     itemOf(id) {
-      const owner = this.ownerOfKey[this.model.keyOfId.get(id) ?? NONE8];
+      const owner = this.ownerOfKey[this.model.keyOfId.get(id) ?? NONE];
       if (owner !== void 0) return owner;
       let group2 = this.outline.groups.get(id);
       while (group2 && !this.itemOfGroup.has(group2.id)) group2 = group2.parent;
-      return group2 ? this.itemOfGroup.get(group2.id) : NONE8;
+      return group2 ? this.itemOfGroup.get(group2.id) : NONE;
     }
     _edgeName(from2, to) {
       return from2 * this.items.length + to;
     }
     edgeSides(before, after) {
       const sides = new Uint8Array(this.edges.length);
-      const { start, values } = this.model.rowInputs;
       for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
         if (index === null) continue;
         const snapshot = this.model.snapshot(index);
         for (const key of snapshot.order) {
           const to = this.itemOfKey[key];
           if (to === void 0) continue;
-          const row = snapshot.rowOf[key];
-          for (let at = start[row]; at < start[row + 1]; at++) {
-            const producer = snapshot.producer[values[at]];
-            const from2 = producer === NONE8 ? void 0 : this.itemOfKey[producer];
+          for (const value of this.model.inputs(snapshot.rowOf[key])) {
+            const producer = snapshot.producer[value];
+            const from2 = producer === void 0 ? void 0 : this.itemOfKey[producer];
             if (from2 === void 0 || from2 === to) continue;
             const edge = this.edgeIndex.get(this._edgeName(from2, to));
             if (edge !== void 0) sides[edge] |= bit;
@@ -5057,7 +4049,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (const [key, status] of statuses) {
         if (this.model.isPseudo(key)) continue;
         const item = this.itemOfKey[key] ?? this.ownerOfKey[key];
-        for (let at = item; at !== void 0 && at !== NONE8; at = this.items[at].parent) counts3[status][at]++;
+        for (let at = item; at !== void 0 && at !== NONE; at = this.items[at].parent) counts3[status][at]++;
       }
       return { sides, ops, counts: counts3 };
     }
@@ -5174,7 +4166,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function contentsOf(outline, key, caption2) {
     return outline.union.rowsOf[key].flatMap((row) => outline.names.map((names) => contentOf(outline, row, caption2, names)));
   }
-  var NONE9 = -1;
+  var NONE2 = -1;
   var BEND = 8;
   var BEND_BUDGET = 6e4;
   var LONG_SPAN = 40;
@@ -5225,7 +4217,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
   };
   function buildChains(scope, layers, tree, result) {
-    const entering = scope.nets.some((net) => net.from === NONE9);
+    const entering = scope.nets.some((net) => net.from === NONE2);
     const leaving = scope.nets.some((net) => net.exits);
     const first = entering ? 1 : 0;
     const grid2 = new Grid(layers.count + first + (leaving ? 1 : 0), entering, leaving);
@@ -5241,17 +4233,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function spanOf(grid2, net, tree) {
     const rowOf = (child) => grid2.row[grid2.element[tree.place[child]]];
-    const start = net.from === NONE9 ? 0 : rowOf(net.from);
+    const start = net.from === NONE2 ? 0 : rowOf(net.from);
     const end = net.exits ? grid2.rows.length - 1 : start;
     return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf(child)), end) };
   }
   function addChain(grid2, net, { start, end, straight }, { scope, tree, result }) {
-    const top = net.from === NONE9 ? grid2.add(0, BEND, NONE9, net) : grid2.element[tree.place[net.from]];
-    const topShift = net.from === NONE9 ? 0 : exitShift(scope, net, result);
+    const top = net.from === NONE2 ? grid2.add(0, BEND, NONE2, net) : grid2.element[tree.place[net.from]];
+    const topShift = net.from === NONE2 ? 0 : exitShift(scope, net, result);
     const shiftOf = (element3) => element3 === top ? topShift : 0;
     const chain = [top];
     for (let row = start + 1; row < end && !straight; row++) {
-      const bend = grid2.add(row, BEND, NONE9, net);
+      const bend = grid2.add(row, BEND, NONE2, net);
       const above = chain[chain.length - 1];
       grid2.link(above, bend, above === top ? SIDE : LONG, shiftOf(above), 0);
       chain.push(bend);
@@ -5262,7 +4254,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const above = chain[grid2.carrier(chain, grid2.row[element3])];
       grid2.link(above, element3, above === top ? MAIN : SIDE, shiftOf(above), entryShift(scope, net, child, result));
     }
-    const port = net.exits ? grid2.add(grid2.rows.length - 1, BEND, NONE9, net) : NONE9;
+    const port = net.exits ? grid2.add(grid2.rows.length - 1, BEND, NONE2, net) : NONE2;
     if (net.exits) {
       const above = chain[chain.length - 1];
       grid2.link(above, port, above === top ? MAIN : LONG, shiftOf(above), 0);
@@ -5275,9 +4267,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function entryShift(scope, net, child, result) {
     const inner = scope.find(child, net.owner);
-    return inner && inner.from === NONE9 ? inner.entryX - result.width[child] / 2 + result.lean[child] : 0;
+    return inner && inner.from === NONE2 ? inner.entryX - result.width[child] / 2 + result.lean[child] : 0;
   }
-  var NONE10 = -1;
+  var NONE3 = -1;
   var MOST_WISHES = 200;
   function placeX(grid2) {
     const x = new Float64Array(grid2.row.length);
@@ -5299,7 +4291,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     for (let row = 0; row < grid2.rows.length; row++) fitRow(grid2, row, [up, down]);
   }
   function separation(grid2, left2, right) {
-    const bends = Number(grid2.box[left2] === NONE10) + Number(grid2.box[right] === NONE10);
+    const bends = Number(grid2.box[left2] === NONE3) + Number(grid2.box[right] === NONE3);
     return (grid2.width[left2] + grid2.width[right]) / 2 + (bends === 2 ? 5 : bends === 1 ? 10 : 20);
   }
   function fitRow(grid2, row, sides) {
@@ -5310,7 +4302,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const element3 = elements[index];
       if (index) offsets[index] = offsets[index - 1] + separation(grid2, elements[index - 1], element3);
       let wishes = [];
-      for (const side of sides) collect2(grid2, side, element3, offsets[index], wishes);
+      for (const side of sides) collect(grid2, side, element3, offsets[index], wishes);
       if (!wishes.length) wishes.push([grid2.x[element3] - offsets[index], 0.01]);
       let start = index;
       let middle = weightedMedian(wishes);
@@ -5327,7 +4319,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       for (let index = start; index < end; index++) grid2.x[elements[index]] = middle + offsets[index];
     });
   }
-  function collect2(grid2, { of: links2, ends, theirShift, ownShift }, element3, offset, wishes) {
+  function collect(grid2, { of: links2, ends, theirShift, ownShift }, element3, offset, wishes) {
     for (const at of links2[element3]) {
       wishes.push([grid2.x[ends[at]] + theirShift[at] - ownShift[at] - offset, grid2.weight[at]]);
     }
@@ -5353,7 +4345,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     return wishes[wishes.length - 1][0];
   }
-  var NONE11 = -1;
+  var NONE4 = -1;
   function assignLayers(scope, tree) {
     const count3 = scope.children.length;
     const layer = new Int32Array(count3);
@@ -5368,8 +4360,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const outs = scope.children.map(() => []);
     const ins = scope.children.map(() => []);
     for (const net of scope.nets) {
-      const from2 = net.from === NONE11 ? NONE11 : tree.place[net.from];
-      if (from2 !== NONE11) outs[from2].push(net);
+      const from2 = net.from === NONE4 ? NONE4 : tree.place[net.from];
+      if (from2 !== NONE4) outs[from2].push(net);
       for (const child of net.sinks) if (tree.place[child] > from2) ins[tree.place[child]].push(net);
     }
     return { outs, ins };
@@ -5393,7 +4385,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const stretched = ins.filter((net) => !reaches(net)).length;
     if (stretched < outs.length) layer[at] = nearest2 - 1;
   }
-  var NONE12 = -1;
+  var NONE5 = -1;
   function indexTree({ parent, group: group2 }) {
     const size = parent.length;
     const depth = new Int32Array(size);
@@ -5440,14 +4432,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function routeNets(input, tree) {
     const nets = new Nets(input.parent.length, input.source.length);
     for (let edge = 0; edge < input.source.length; edge++) {
-      if (input.via[edge] !== NONE12) continue;
+      if (input.via[edge] !== NONE5) continue;
       const [owner, target] = [input.source[edge], input.target[edge]];
       const [a, b] = siblingsOf(tree, owner, target);
       if (a === b) continue;
       nets.drawn[edge] = 1;
       for (let at = owner; at !== a; at = tree.parent[at]) nets.add(tree.parent[at], owner, at).exits = true;
       nets.addSink(nets.add(tree.parent[a], owner, a), b);
-      for (let at = target; at !== b; at = tree.parent[at]) nets.addSink(nets.add(tree.parent[at], owner, NONE12), at);
+      for (let at = target; at !== b; at = tree.parent[at]) nets.addSink(nets.add(tree.parent[at], owner, NONE5), at);
     }
     return nets;
   }
@@ -5527,7 +4519,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     return total;
   }
-  var NONE13 = -1;
+  var NONE6 = -1;
   var PAD = 14;
   var HEADER2 = 28;
   var ROW_GAP = 26;
@@ -5542,7 +4534,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     let y = scope.box ? HEADER2 : PAD;
     for (let row = 0; row < count3; row++) {
       for (const element3 of grid2.rows[row]) {
-        if (grid2.box[element3] !== NONE13) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element3]]);
+        if (grid2.box[element3] !== NONE6) grid2.depth[row] = Math.max(grid2.depth[row], result.height[grid2.box[element3]]);
       }
       grid2.top[row] = y;
       const isPort = grid2.entering && row === 0 || grid2.leaving && row === count3 - 2;
@@ -5569,23 +4561,23 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     for (let element3 = 0; element3 < grid2.x.length; element3++) {
       grid2.x[element3] = Math.round(grid2.x[element3] + left2);
       const child = grid2.box[element3];
-      if (child === NONE13) continue;
+      if (child === NONE6) continue;
       result.x[child] = grid2.x[element3] - result.width[child] / 2;
       result.y[child] = grid2.top[grid2.row[element3]];
     }
     for (const [net, { chain, port }] of grid2.chains) {
-      if (net.from === NONE13) net.entryX = grid2.x[chain[0]];
+      if (net.from === NONE6) net.entryX = grid2.x[chain[0]];
       if (net.exits) net.exitX = grid2.x[port];
     }
     result.lean[box] = leanOf(scope.nets);
   }
   function leanOf(nets) {
-    const [enters, leaves] = [nets.filter((net) => net.from === NONE13), nets.filter((net) => net.exits)];
+    const [enters, leaves] = [nets.filter((net) => net.from === NONE6), nets.filter((net) => net.exits)];
     if (!enters.length || !leaves.length) return 0;
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
     return (mean(leaves.map((net) => net.exitX)) - mean(enters.map((net) => net.entryX))) / 2;
   }
-  var NONE14 = -1;
+  var NONE7 = -1;
   var SPREAD = 14;
   var BORDER = 24;
   var Pen = class {
@@ -5611,12 +4603,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   };
   function drawSegments(input, tree, nets, scopes, result) {
     const pen = new Pen();
-    const last = new Int32Array(input.source.length).fill(NONE14);
+    const last = new Int32Array(input.source.length).fill(NONE7);
     const arrivals = spreadArrivals(tree, nets, scopes, result);
     for (const [owner, edges] of edgesBySource(input, nets.drawn)) {
       const ends = /* @__PURE__ */ new Map();
-      drawNet(nets.find(tree.parent[owner], owner), NONE14, { pen, tree, nets, scopes, result, arrivals, ends });
-      for (const edge of edges) last[edge] = ends.get(input.target[edge]) ?? NONE14;
+      drawNet(nets.find(tree.parent[owner], owner), NONE7, { pen, tree, nets, scopes, result, arrivals, ends });
+      for (const edge of edges) last[edge] = ends.get(input.target[edge]) ?? NONE7;
     }
     drawBypasses(input, pen, last);
     return { ...pen.arrays(), last };
@@ -5635,11 +4627,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const edgeOf = /* @__PURE__ */ new Map();
     input.source.forEach((from2, edge) => edgeOf.set(from2 * size + input.target[edge], edge));
     input.via.forEach((via, edge) => {
-      if (via === NONE14) return;
+      if (via === NONE7) return;
       const [owner, to] = [input.source[edge], input.target[edge]];
       const arriving = last[edgeOf.get(owner * size + via)];
       const onward = [];
-      for (let at = last[edgeOf.get(via * size + to)]; at !== NONE14; at = pen.previous[at]) onward.unshift(at);
+      for (let at = last[edgeOf.get(via * size + to)]; at !== NONE7; at = pen.previous[at]) onward.unshift(at);
       const copy = (at, previous) => pen.draw(pen.x1[at], pen.y1[at], pen.x2[at], pen.y2[at], owner, previous);
       const reached = copy(arriving, pen.previous[arriving]);
       const through = pen.draw(pen.x2[arriving], pen.y2[arriving], pen.x1[onward[0]], pen.y1[onward[0]], owner, reached);
@@ -5655,7 +4647,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         coming.forEach(([, net], at) => {
           const inner = nets.find(child, net.owner);
           const middle = result.x[child] + result.width[child] / 2 + Math.round((at - (coming.length - 1) / 2) * step);
-          const port = inner && inner.from === NONE14 ? result.x[child] + inner.entryX : middle;
+          const port = inner && inner.from === NONE7 ? result.x[child] + inner.entryX : middle;
           if (!arrivals.has(net)) arrivals.set(net, /* @__PURE__ */ new Map());
           arrivals.get(net).set(child, port);
         });
@@ -5680,8 +4672,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const { chain, port } = grid2.chains.get(net);
     const [left2, up] = [result.x[net.scope], result.y[net.scope]];
     const rowBottom = (row) => up + grid2.top[row] + grid2.depth[row];
-    let x = left2 + grid2.x[chain[0]] + (net.from === NONE14 ? 0 : exitOf(net, nets, result));
-    let y = net.from === NONE14 ? up : result.y[net.from] + result.height[net.from];
+    let x = left2 + grid2.x[chain[0]] + (net.from === NONE7 ? 0 : exitOf(net, nets, result));
+    let y = net.from === NONE7 ? up : result.y[net.from] + result.height[net.from];
     const go = (toX, toY) => {
       if (toX === x && toY === y) return;
       previous = pen.draw(x, y, toX, toY, net.owner, previous);
@@ -5702,7 +4694,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       go(arrivals.get(net).get(child), result.y[child]);
       ends.set(child, previous);
       const inner = nets.find(child, net.owner);
-      if (inner && inner.from === NONE14) drawNet(inner, previous, context);
+      if (inner && inner.from === NONE7) drawNet(inner, previous, context);
     }
     if (net.exits) drawNet(nets.find(tree.parent[net.scope], net.owner), exit, context);
   }
@@ -5710,12 +4702,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const inner = net.from === net.owner ? void 0 : nets.find(net.from, net.owner);
     return inner ? inner.exitX - result.width[net.from] / 2 : 0;
   }
-  var NONE15 = -1;
+  var NONE8 = -1;
   var EMPTY_COLUMN = 48;
   function straightenChains(grid2) {
     const room = roomFinder(grid2);
     const loose = looseElements(grid2);
-    const chains = [...grid2.chains.values()].map(({ chain, port }) => (port === NONE15 ? chain : [...chain, port]).filter(loose));
+    const chains = [...grid2.chains.values()].map(({ chain, port }) => (port === NONE8 ? chain : [...chain, port]).filter(loose));
     for (const pass of [chains, chains.slice().reverse()]) {
       for (const chain of pass) {
         for (let start = 0; start < chain.length; ) start = straightenRun(grid2, chain, start, room);
@@ -5734,11 +4726,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function looseElements(grid2) {
     const beside = /* @__PURE__ */ new Set();
     grid2.upper.forEach((upper2, at) => {
-      if (grid2.box[upper2] !== NONE15) beside.add(grid2.lower[at]);
-      if (grid2.box[grid2.lower[at]] !== NONE15) beside.add(upper2);
+      if (grid2.box[upper2] !== NONE8) beside.add(grid2.lower[at]);
+      if (grid2.box[grid2.lower[at]] !== NONE8) beside.add(upper2);
     });
-    const ends = /* @__PURE__ */ new Set([grid2.entering ? 0 : NONE15, grid2.leaving ? grid2.rows.length - 1 : NONE15]);
-    return (element3) => grid2.box[element3] === NONE15 && !(ends.has(grid2.row[element3]) && beside.has(element3));
+    const ends = /* @__PURE__ */ new Set([grid2.entering ? 0 : NONE8, grid2.leaving ? grid2.rows.length - 1 : NONE8]);
+    return (element3) => grid2.box[element3] === NONE8 && !(ends.has(grid2.row[element3]) && beside.has(element3));
   }
   function straightenRun(grid2, chain, start, room) {
     let [low, high] = room(chain[start]);
@@ -6668,6 +5660,850 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const key = names.length === 1 ? names[0] : MIXED;
     return { amount: amount2, key, text: names.length === 1 ? key : `${MIXED}: ${names.join(", ")}` };
   }
+  function nodeIn(model, [before, after], id) {
+    const key = model.keyOfId.get(id);
+    if (key === void 0) return null;
+    const read2 = (index) => {
+      const row = index === null ? -1 : model.snapshot(index).rowOf[key];
+      return row < 0 ? null : model.node(row);
+    };
+    const [old, now] = [read2(before), read2(after)];
+    if (!old && !now) return null;
+    return { id, status: model.diff(before, after).get(key) || null, before: old, after: now };
+  }
+  var EPOCH_GROWTH = 1.3;
+  function findEpochs(model, method) {
+    const epochs = [];
+    let epoch = null;
+    for (const step of model.steps.filter((one) => one.method === method)) {
+      const pair = step.before === null ? [step.after] : [step.before, step.after];
+      const alone = joined(model, new Uint8Array(model.ids.length), 0, pair);
+      if (epoch) {
+        const grown = joined(model, epoch.seen.slice(), epoch.size, pair.filter((index) => !epoch.members.has(index)));
+        const smallest = Math.min(epoch.smallest, alone.size);
+        if (grown.size <= EPOCH_GROWTH * smallest) {
+          pair.forEach((index) => epoch.members.add(index));
+          Object.assign(epoch, grown, { smallest });
+          continue;
+        }
+      }
+      epoch = { ...alone, smallest: alone.size, members: new Set(pair) };
+      epochs.push(epoch.members);
+    }
+    return epochs;
+  }
+  function joined(model, seen, size, snapshots) {
+    for (const index of snapshots) {
+      for (const key of model.snapshot(index).order) {
+        size += 1 - seen[key];
+        seen[key] = 1;
+      }
+    }
+    return { seen, size };
+  }
+  var NONE9 = -1;
+  var CONSTANT_OPS2 = /* @__PURE__ */ new Set(["prim::Constant", "prim::ConstantMKLDNNTensor", "prim::GetAttr", "get_attr", "prim::CreateObject"]);
+  var LIST_OPS = /* @__PURE__ */ new Set(["prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"]);
+  function findConstants(union) {
+    const isConstant = [];
+    for (const key of union.order) check(union, isConstant, key);
+    const home = [];
+    for (const key of union.order) if (isConstant[key]) findHome(union, isConstant, home, key);
+    return { isConstant, home };
+  }
+  function check(union, isConstant, key) {
+    if (isConstant[key] !== void 0) return isConstant[key];
+    const passive = isPassive(union, key);
+    isConstant[key] = passive;
+    if (passive) isConstant[key] = union.inputsOf[key].every((from2) => check(union, isConstant, from2));
+    return isConstant[key];
+  }
+  function isPassive(union, key) {
+    const op = union.op(key);
+    return CONSTANT_OPS2.has(op) || LIST_OPS.has(op) || op === "input" && isModule(union, key);
+  }
+  function isModule({ model, rowsOf }, key) {
+    const [, type] = model.rows[rowsOf[key].at(-1)][3];
+    return (model.strings[type] || "").startsWith("__torch__");
+  }
+  function findHome(union, isConstant, home, key) {
+    if (home[key] !== void 0) return home[key];
+    home[key] = NONE9;
+    const readers = union.readers[key].slice().sort((a, b) => union.position[a] - union.position[b]);
+    const homes = readers.map((reader) => isConstant[reader] ? findHome(union, isConstant, home, reader) : reader);
+    home[key] = homes.find((one) => one !== NONE9) ?? NONE9;
+    return home[key];
+  }
+  var NONE10 = -1;
+  function stayInModule(keys, paths, edges) {
+    const queue = new ModuleQueue(keys.map((key) => paths.get(key)), indexEdges(keys, edges));
+    const order = [];
+    while (order.length < keys.length) order.push(keys[queue.next()]);
+    return order;
+  }
+  function indexEdges(keys, edges) {
+    const index = new Map(keys.map((key, at) => [key, at]));
+    const waiting = new Int32Array(keys.length);
+    const readers = keys.map(() => []);
+    for (const [from2, to] of edges) {
+      readers[index.get(from2)].push(index.get(to));
+      waiting[index.get(to)]++;
+    }
+    return { waiting, readers };
+  }
+  var ModuleQueue = class {
+    constructor(paths, { waiting, readers }) {
+      this.waiting = waiting;
+      this.readers = readers;
+      this.top = { parent: null, children: /* @__PURE__ */ new Map(), ready: [], joined: false };
+      this.homes = paths.map((path) => path.reduce(innerModule, this.top));
+      this.loose = paths.map((_, at) => !waiting[at] && !readers[at].length);
+      this.homes.forEach((home, at) => {
+        for (let module = home; module && !this.loose[at]; module = module.parent) {
+          module.joined = true;
+        }
+      });
+      this.done = new Uint8Array(paths.length);
+      this.current = this.top;
+      this.earliest = 0;
+      for (let at = 0; at < paths.length; at++) if (!waiting[at]) this._queue(at);
+    }
+    _queue(at) {
+      for (let module = this.homes[at]; module; module = module.parent) {
+        heapPush(module.ready, at);
+        if (this.loose[at] && module.joined) return;
+      }
+    }
+    next() {
+      let at = NONE10;
+      for (let module = this.current; module && at === NONE10; module = module.parent) {
+        while (module.ready.length && this.done[module.ready[0]]) heapPop(module.ready);
+        if (module.ready.length) at = module.ready[0];
+      }
+      if (at === NONE10) {
+        while (this.done[this.earliest]) this.earliest++;
+        at = this.earliest;
+      }
+      this.done[at] = 1;
+      this.current = this.homes[at];
+      for (const reader of this.readers[at]) if (--this.waiting[reader] === 0 && !this.done[reader]) this._queue(reader);
+      return at;
+    }
+  };
+  function innerModule(module, segment) {
+    if (!module.children.has(segment)) {
+      module.children.set(segment, { parent: module, children: /* @__PURE__ */ new Map(), ready: [], joined: false });
+    }
+    return module.children.get(segment);
+  }
+  function heapPush(heap, value) {
+    let at = heap.push(value) - 1;
+    for (let up = at - 1 >> 1; at && heap[up] > value; at = up, up = at - 1 >> 1) heap[at] = heap[up];
+    heap[at] = value;
+  }
+  function heapPop(heap) {
+    const value = heap.pop();
+    if (!heap.length) return;
+    let at = 0;
+    for (let down = 1; down < heap.length; down = 2 * at + 1) {
+      if (down + 1 < heap.length && heap[down + 1] < heap[down]) down++;
+      if (heap[down] >= value) break;
+      heap[at] = heap[down];
+      at = down;
+    }
+    heap[at] = value;
+  }
+  var NONE11 = -1;
+  function findPaths(union, isConstant) {
+    const { inputsOf, readers, holder, order } = union;
+    const own = (key) => calledModule(union, key) || toldPath(union, key);
+    const placed = order.filter((key) => !isConstant[key] && holder[key] === NONE11);
+    const paths = [];
+    for (const key of order) paths[key] = own(key) || "";
+    const before = pathsTowards(placed, own, inputsOf);
+    const after = pathsTowards(placed.slice().reverse(), own, readers);
+    const inside = (keys, path) => keys.some((one) => !isConstant[one] && `${paths[one]}.`.startsWith(`${path}.`));
+    for (const key of placed) {
+      if (own(key) !== void 0) continue;
+      paths[key] = inside(inputsOf[key], after[key]) ? after[key] : inside(readers[key], before[key]) ? before[key] : commonPath([before[key], after[key]]);
+    }
+    for (const key of order) if (holder[key] !== NONE11 && !own(key)) paths[key] = paths[holder[key]];
+    return paths;
+  }
+  function toldPath({ model, rowsOf }, key) {
+    return model.strings[model.rows[rowsOf[key].at(-1)][4] || 0] || (model.isPseudo(key) ? "" : void 0);
+  }
+  function calledModule(union, key) {
+    return union.op(key) === "prim::CallMethod" ? modulePath(union, union.model.inputs(union.row(key))[0]) : null;
+  }
+  function modulePath(union, value) {
+    const { model } = union;
+    const [key] = union.producers.get(value) || [];
+    if (key === void 0) return null;
+    if (model.isPseudo(key)) return "";
+    const row = union.row(key);
+    const owner = union.op(key) === "prim::GetAttr" ? modulePath(union, model.inputs(row)[0]) : null;
+    if (owner === null) return null;
+    return [owner, attributeName(model.node(row))].filter(Boolean).join(".");
+  }
+  function pathsTowards(keys, own, neighbours) {
+    const found = [];
+    let last = "";
+    for (const key of keys) {
+      const known = neighbours[key].map((one) => found[one]).filter((path) => path !== void 0);
+      found[key] = own(key) ?? (known.length ? commonPath(known) : last);
+      last = found[key];
+    }
+    return found;
+  }
+  function commonPath(paths) {
+    let common = paths[0].split(".");
+    for (const path of paths) {
+      const segments = path.split(".");
+      common = common.slice(0, common.findIndex((segment, at) => segments[at] !== segment) >>> 0);
+    }
+    return common.join(".");
+  }
+  function relativePath(path, base2) {
+    const segments = path ? path.split(".") : [];
+    const nested = base2.every((segment, index) => segments[index] === segment);
+    return nested ? segments.slice(base2.length) : segments;
+  }
+  var NONE12 = -1;
+  var LEAST = 3;
+  var INDEXED = /^(.*?)(\d+)$/;
+  function foldRepeats(tree) {
+    const signer = new Signer(tree);
+    const visit = (group2) => {
+      for (const child of group2.children) if (child.children) visit(child);
+      fold(tree, signer, group2);
+    };
+    visit(tree.root);
+  }
+  function fold(tree, signer, group2) {
+    const runs = runsOf(tree, group2.children);
+    if (!runs.some((run2) => run2.length >= LEAST)) return;
+    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
+    const isWhole = pieces.length === 1 && group2.parent !== null && group2.node === NONE12 && !group2.block;
+    group2.children = pieces.flatMap((piece) => {
+      if (piece.length < LEAST) return piece;
+      const holder = isWhole ? group2 : makeHolder(tree, group2, piece);
+      fill2(tree, holder, piece);
+      if (!isWhole) return [holder];
+      holder.label = `${holder.label} × ${piece.length}`;
+      return holder.children;
+    });
+  }
+  function runsOf(tree, children) {
+    const runs = [];
+    let last = null;
+    for (const child of children) {
+      const found = child.children && !child.block && child.node === NONE12 ? INDEXED.exec(child.segment ?? "") : null;
+      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
+        runs.splice(-1, 0, [child]);
+        continue;
+      }
+      const now = found && { stem: found[1], index: Number(found[2]) };
+      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
+      else runs.push([child]);
+      last = now;
+    }
+    return runs;
+  }
+  function readsAny({ parentOf, union }, key, run2) {
+    return union.inputsOf[key].some((from2) => {
+      for (let group2 = parentOf[from2]; group2; group2 = group2.parent) {
+        if (run2.includes(group2)) return true;
+      }
+      return false;
+    });
+  }
+  function alike(signer, run2) {
+    const pieces = [[run2[0]]];
+    for (let at = 1; at < run2.length; at++) {
+      if (signer.areAlike(run2[at - 1], run2[at])) pieces[pieces.length - 1].push(run2[at]);
+      else pieces.push([run2[at]]);
+    }
+    return pieces;
+  }
+  function makeHolder(tree, parent, members) {
+    const [first, last] = [members[0], members.at(-1)];
+    const end = INDEXED.exec(last.segment ?? "")?.[2];
+    const label = `${first.label}–${end} × ${members.length}`;
+    return tree.addGroup({ id: `${first.id}×`, label, parent, node: NONE12 });
+  }
+  function fill2(tree, holder, members) {
+    const [first, ...others] = members;
+    const label = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
+    const rest = tree.addGroup({ id: `${first.id}×+`, label, parent: holder, node: NONE12 });
+    rest.children = others;
+    rest.isRest = true;
+    holder.repeat = members;
+    holder.children = [first, rest];
+    first.parent = holder;
+    for (const other of others) other.parent = rest;
+  }
+  var Signer = class {
+    constructor({ union, constants: constants2 }) {
+      this.union = union;
+      this.constants = constants2;
+      this.snapshots = union.snapshots.map((index) => union.model.snapshot(index));
+      this.own = [];
+      this.signed = /* @__PURE__ */ new Map();
+    }
+    areAlike(one, other) {
+      if (sizeOf(one) !== sizeOf(other)) return false;
+      const [first, second] = [one, other].map((group2) => this.node(firstKey(group2)));
+      return first === second && this.signOnce(one) === this.signOnce(other);
+    }
+    signOnce(group2) {
+      let text = this.signed.get(group2);
+      if (text === void 0) this.signed.set(group2, text = this.sign(group2));
+      return text;
+    }
+    sign(group2) {
+      const places = /* @__PURE__ */ new Map();
+      collect2(group2, places);
+      const wire = (key) => {
+        const place = places.get(key);
+        if (place !== void 0) return `${place}`;
+        if (this.constants.isConstant[key]) return this.constant(key);
+        return "<";
+      };
+      const parts = [];
+      this.write(group2, parts, wire);
+      return parts.join("\n");
+    }
+    write(group2, parts, wire) {
+      for (const child of group2.children) {
+        const key = child.children ? child.node : child.leaf;
+        if (key !== NONE12) parts.push(`${this.node(key)} (${[...new Set(this.union.inputsOf[key].map(wire))].join(" ")})`);
+        if (!child.children) continue;
+        parts.push(`{ ${child.segment ?? child.label}`);
+        this.write(child, parts, wire);
+        parts.push("}");
+      }
+    }
+    node(key) {
+      if (this.own[key] === void 0) {
+        const texts = new Map(this.union.rowsOf[key].map((row) => [row, this.version(row)]));
+        const known = [...new Set(texts.values())];
+        const presence = this.snapshots.map((snapshot) => known.indexOf(texts.get(snapshot.rowOf[key]) ?? ""));
+        this.own[key] = `${presence}: ${known.join(" | ")}`;
+      }
+      return this.own[key];
+    }
+    version(row) {
+      const node = this.union.model.node(row);
+      const types = node.outputs.map(({ type }) => kindOf(type));
+      const texts = node.attributes.filter(({ text }) => !/\d/.test(text) || !isName(node)).map(({ text }) => text);
+      const { constant } = node;
+      const content = constant ? `${constant.dtype}[${constant.shape}]` : texts.join(",");
+      return `${node.op} ${node.inputs.length} ${types.join(",")} ${content}`;
+    }
+    constant(key) {
+      if (this.union.model.isPseudo(key)) return "self";
+      const inputs = this.union.inputsOf[key];
+      const name2 = attributeName(this.union.model.node(this.union.row(key)));
+      const path = name2 && INDEXED.test(name2) && !inputs.length ? "" : inputs.map((one) => this.constant(one)).join(" ");
+      return `${this.node(key)}[${path}]`;
+    }
+  };
+  function kindOf(type) {
+    return type.startsWith("__torch__") ? type.replace(/___torch_mangle_\d+\.?/g, "") : shortType(type);
+  }
+  function isName(node) {
+    return node.op === "prim::GetAttr" || node.op === "get_attr" || node.op === "prim::CallMethod";
+  }
+  function sizeOf(group2) {
+    return group2.children.reduce((sum, child) => sum + 1 + (child.children ? sizeOf(child) : 0), 0);
+  }
+  function firstKey(group2) {
+    const [child] = group2.children;
+    if (!child.children) return child.leaf;
+    return child.node === NONE12 ? firstKey(child) : child.node;
+  }
+  function collect2(group2, places) {
+    for (const child of group2.children) {
+      const key = child.children ? child.node : child.leaf;
+      if (key !== NONE12) places.set(key, places.size);
+      if (child.children) collect2(child, places);
+    }
+  }
+  var NONE13 = -1;
+  var ModuleTree = class {
+    constructor(union, constants2) {
+      this.union = union;
+      this.constants = constants2;
+      this.paths = findPaths(union, constants2.isConstant);
+      this.groups = /* @__PURE__ */ new Map();
+      this.parentOf = [];
+      this.root = this.addGroup({ id: "", label: "", parent: null, node: NONE13 });
+      this.bodies = this._findBodies();
+      this._fillBody(this.root, bodyName(NONE13, 0), []);
+      this._tidy(this.root);
+      foldRepeats(this);
+      this._countOps(this.root);
+    }
+    _findBodies() {
+      const bodies = /* @__PURE__ */ new Map();
+      for (const key of this.union.order) {
+        if (this.constants.hidden[key]) continue;
+        const at = this._place(key);
+        const name2 = bodyName(this.union.holder[at], this.union.block[at]);
+        if (!bodies.has(name2)) bodies.set(name2, []);
+        bodies.get(name2).push(key);
+      }
+      return bodies;
+    }
+    _place(key) {
+      const { isConstant, home } = this.constants;
+      return isConstant[key] && home[key] !== NONE13 ? home[key] : key;
+    }
+    _path(key, base2) {
+      return relativePath(this.paths[this._place(key)], base2);
+    }
+    addGroup(fields) {
+      const group2 = { children: [], ops: 0, ...fields };
+      this.groups.set(group2.id, group2);
+      return group2;
+    }
+    _fillBody(group2, name2, base2) {
+      const { progress: progress2, position } = this.union;
+      const keys = (this.bodies.get(name2) || []).sort((a, b) => progress2[a] - progress2[b] || position[a] - position[b]);
+      const paths = new Map(keys.map((key) => [key, this._path(key, base2)]));
+      const counts3 = /* @__PURE__ */ new Map();
+      const open = [group2];
+      for (const key of stayInModule(keys, paths, this._bodyEdges(keys))) {
+        const path = paths.get(key);
+        let depth = 0;
+        while (depth < path.length && depth + 1 < open.length && open[depth + 1].segment === path[depth]) depth++;
+        open.length = depth + 1;
+        for (; depth < path.length; depth++) open.push(this._addModule(open[depth], path[depth], counts3));
+        this._addLeaf(open[depth], key, base2);
+      }
+    }
+    _addModule(parent, segment, counts3) {
+      const id = `${parent.id}${parent.id && !parent.id.endsWith("/") ? "." : ""}${segment}`;
+      const count3 = counts3.get(id) || 0;
+      counts3.set(id, count3 + 1);
+      const name2 = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
+      const label = count3 ? `${name2} (${count3 + 1})` : name2;
+      const child = this.addGroup({ id: count3 ? `${id}#${count3 + 1}` : id, label, segment, parent, node: NONE13 });
+      parent.children.push(child);
+      return child;
+    }
+    _addLeaf(parent, key, base2) {
+      const count3 = this.union.model.blockCount(this.union.row(key));
+      if (count3) return this._addHolder(parent, key, count3, base2);
+      parent.children.push({ leaf: key, caption: "" });
+      this.parentOf[key] = parent;
+    }
+    _addHolder(parent, key, count3, base2) {
+      const id = `${this.union.model.ids[key]}/`;
+      const label = opName(this.union.op(key));
+      const group2 = this.addGroup({ id, label, parent, node: key });
+      parent.children.push(group2);
+      this.parentOf[key] = group2;
+      const inner = [...base2, ...this._path(key, base2)];
+      const names = blockNames(label, count3);
+      for (let number3 = 0; number3 < count3; number3++) {
+        const body = count3 === 1 ? group2 : this.addGroup({ id: `${id}${number3}/`, label: names[number3], parent: group2, node: NONE13, block: true });
+        if (body !== group2) group2.children.push(body);
+        this._fillBody(body, bodyName(key, number3), inner);
+      }
+    }
+    _bodyEdges(keys) {
+      const inside = new Set(keys);
+      const lift = (key) => {
+        let at = key;
+        while (at !== NONE13 && !inside.has(at)) at = this.union.holder[this._place(at)];
+        return at;
+      };
+      const edges = [];
+      for (const key of keys) {
+        for (const reader of this.union.readers[key]) {
+          const to = this.constants.hidden[reader] ? NONE13 : lift(reader);
+          if (to !== NONE13 && to !== key) edges.push([key, to]);
+        }
+      }
+      return edges;
+    }
+    _tidy(group2) {
+      group2.children.forEach((child) => child.children && this._tidy(child));
+      group2.children = group2.children.map((child) => {
+        if (!child.children || child.block || child.node !== NONE13 || child.children.length !== 1) return child;
+        const [only3] = child.children;
+        if (!only3.children) return this._keepLeaf(group2, child, only3);
+        return only3.node === NONE13 ? this._keepOuter(child, only3) : child;
+      });
+    }
+    _keepLeaf(group2, child, only3) {
+      this.groups.delete(child.id);
+      this.parentOf[only3.leaf] = group2;
+      return { leaf: only3.leaf, caption: [child.label, only3.caption].filter(Boolean).join(".") };
+    }
+    _keepOuter(child, only3) {
+      this.groups.delete(only3.id);
+      child.label = only3.label.startsWith(`${child.segment}.`) ? only3.label : `${child.label}.${only3.label}`;
+      child.children = only3.children;
+      for (const inner of child.children) {
+        if (inner.children) inner.parent = child;
+        else this.parentOf[inner.leaf] = child;
+      }
+      return child;
+    }
+    _countOps(group2) {
+      for (const child of group2.children) {
+        if (child.children) {
+          this._countOps(child);
+          group2.ops += child.ops + (child.node !== NONE13 ? 1 : 0);
+        } else if (!this.union.model.isPseudo(child.leaf)) group2.ops++;
+      }
+    }
+  };
+  function bodyName(holder, block) {
+    return `${holder}/${block}`;
+  }
+  function blockNames(label, count3) {
+    if (label === "If" && count3 === 2) return ["then", "else"];
+    return Array.from({ length: count3 }, (_, number3) => `block ${number3}`);
+  }
+  var NONE14 = -1;
+  var Union = class {
+    constructor(model, snapshots) {
+      this.model = model;
+      this.snapshots = snapshots;
+      this.order = [];
+      this.rowsOf = [];
+      this.holder = new Int32Array();
+      this.block = new Int32Array();
+      this.progress = new Float64Array();
+      this.position = new Int32Array();
+      this.producers = /* @__PURE__ */ new Map();
+      this.inputsOf = [];
+      this.readers = [];
+      this.bypasses = /* @__PURE__ */ new Map();
+      this._mergeOrder();
+      this._findEdges();
+      this._findBypasses();
+    }
+    row(key) {
+      return this.rowsOf[key].at(-1);
+    }
+    op(key) {
+      return this.model.op(this.row(key));
+    }
+    _mergeOrder() {
+      const size = this.model.ids.length;
+      const next = new Int32Array(size + 1).fill(NONE14);
+      const last = new Int32Array(size).fill(NONE14);
+      const [sums, counts3] = [new Float64Array(size), new Int32Array(size)];
+      this.holder = new Int32Array(size).fill(NONE14);
+      this.block = new Int32Array(size);
+      for (const index of this.snapshots) {
+        const snapshot = this.model.snapshot(index);
+        let previous = NONE14;
+        let place = 0;
+        for (const key of snapshot.order) {
+          const row = snapshot.rowOf[key];
+          sums[key] += place++ / snapshot.order.length;
+          counts3[key]++;
+          if (last[key] === NONE14) {
+            next[key + 1] = next[previous + 1];
+            next[previous + 1] = key;
+            this.rowsOf[key] = [row];
+          } else if (last[key] !== row) this.rowsOf[key].push(row);
+          last[key] = row;
+          this.holder[key] = snapshot.holder[key];
+          this.block[key] = snapshot.block[key];
+          previous = key;
+        }
+      }
+      for (let key = next[0]; key !== NONE14; key = next[key + 1]) this.order.push(key);
+      this.progress = sums.map((sum, key) => sum / counts3[key]);
+      this.position = new Int32Array(size);
+      this.order.forEach((key, position) => this.position[key] = position);
+    }
+    _findEdges() {
+      const { model } = this;
+      for (const key of this.order) [this.inputsOf[key], this.readers[key]] = [[], []];
+      let last = null;
+      for (const index of this.snapshots) {
+        const snapshot = model.snapshot(index);
+        for (const key of snapshot.order) {
+          const row = snapshot.rowOf[key];
+          const same2 = last !== null && last.rowOf[key] === row;
+          for (const value of model.inputs(row)) {
+            const from2 = snapshot.producer[value];
+            if (from2 === NONE14 || from2 === key || same2 && last?.producer[value] === from2) continue;
+            this._connect(from2, key, value);
+          }
+        }
+        last = snapshot;
+      }
+    }
+    _connect(from2, key, value) {
+      const makers = this.producers.get(value);
+      if (makers === void 0) this.producers.set(value, [from2]);
+      else if (!makers.includes(from2)) makers.push(from2);
+      if (this.inputsOf[key].includes(from2)) return;
+      this.inputsOf[key].push(from2);
+      this.readers[from2].push(key);
+    }
+    _findBypasses() {
+      const { model } = this;
+      const snapshots = this.snapshots.map((index) => model.snapshot(index));
+      for (const key of this.order) {
+        if (this.rowsOf[key].length < 2) continue;
+        for (const from2 of this.inputsOf[key]) {
+          const between2 = this.inputsOf[key].filter((one) => this.inputsOf[one].includes(from2));
+          const joined2 = snapshots.filter((one) => one.rowOf[key] !== NONE14 && model.inputs(one.rowOf[key]).some((value) => one.producer[value] === from2));
+          const gone = between2.find((one) => joined2.every((snapshot) => snapshot.rowOf[one] === NONE14));
+          if (gone !== void 0) this.bypasses.set(`${from2}/${key}`, gone);
+        }
+      }
+    }
+  };
+  var Outline = class {
+    constructor(model, snapshots, constants2) {
+      this.model = model;
+      this.constants = constants2;
+      this.snapshots = [...new Set(snapshots)].sort((a, b) => a - b);
+      this.names = [...new Set(model.steps.filter(({ after }) => this.snapshots.includes(after)).map(({ index }) => model.namesOf(index)))];
+      this.union = new Union(model, this.snapshots);
+      const { isConstant, home } = findConstants(this.union);
+      this.isConstant = isConstant;
+      this.home = home;
+      this.hidden = constants2 ? [] : isConstant;
+      const tree = new ModuleTree(this.union, { isConstant, home, hidden: this.hidden });
+      this.root = tree.root;
+      this.groups = tree.groups;
+      this.parentOf = tree.parentOf;
+    }
+    wayTo(id) {
+      const key = this.model.keyOfId.get(id);
+      const own = key === void 0 ? [] : this.ancestors(key);
+      const chain = own.length ? own : chainTo(this.groups.get(id));
+      return chain.filter((one) => one.id !== id && !(one.node >= 0 && one.node === key)).map((one) => one.id);
+    }
+    frameOf(key) {
+      return (this.parentOf[key]?.id ?? "").replace(/#\d+/g, "");
+    }
+    ancestors(key) {
+      return chainTo(this.parentOf[this.hidden[key] ? this.home[key] : key]);
+    }
+  };
+  function chainTo(innermost) {
+    const chain = [];
+    for (let group2 = innermost; group2 && group2.parent; group2 = group2.parent) chain.unshift(group2);
+    return chain;
+  }
+  var FORMAT = 2;
+  var REPLACED = { share: 0.5, least: 30 };
+  var NONE15 = -1;
+  var Model = class {
+    constructor(data) {
+      if (!data || data.format !== FORMAT) {
+        throw new Error(`graph view: cannot read format ${data && data.format}, only ${FORMAT}; make the data and the scripts with the same version of freezer-ui`);
+      }
+      this.name = data.name;
+      this.steps = data.steps;
+      this.strings = data.strings.slice();
+      this.sources = data.sources;
+      this.rows = data.nodes.slice();
+      this.names = data.names.map((rows) => new Map(rows.map(([value, ...paths]) => [value, paths.map((path) => this.strings[path])])));
+      this.bodies = decodeLists(data.lists);
+      this.ids = [];
+      this.keyOfId = /* @__PURE__ */ new Map();
+      this.keyOfRow = this.rows.map((row) => this._key(this.strings[row[0] || 0]));
+      this.pseudo = /* @__PURE__ */ new Map();
+      this.kinds = /* @__PURE__ */ new Map();
+      this.blocks = this.rows.map((row, index) => (row[8] || []).map(([values, body, outputs], number3) => this._frame(`%${this.ids[this.keyOfRow[index]]}#${number3}`, values, body, outputs)));
+      this.graphs = data.snapshots.map(([values, body, outputs]) => this._frame("%", values, body, outputs));
+      this.nodes = [];
+      this.snapshots = [];
+      this.outlines = /* @__PURE__ */ new Map();
+      this.indexOfString = null;
+      this.digests = null;
+      this.epochs = null;
+    }
+    _key(id) {
+      let key = this.keyOfId.get(id);
+      if (key === void 0) {
+        key = this.ids.length;
+        this.keyOfId.set(id, key);
+        this.ids.push(id);
+      }
+      return key;
+    }
+    _frame(prefix, values, body, outputs) {
+      const inputs = [];
+      for (let at = 0; at < values.length; at += 2) {
+        const id2 = `${prefix}${prefix.length > 1 ? "." : ""}${this.strings[values[at]]}`;
+        inputs.push(this._pseudoRow("input", id2, [], [values[at], values[at + 1]]));
+      }
+      const id = prefix.length > 1 ? prefix : "%return";
+      return { inputs, body, output: outputs.length ? this._pseudoRow("return", id, outputs, []) : NONE15 };
+    }
+    _pseudoRow(kind, id, inputs, outputs) {
+      const text = JSON.stringify([kind, id, inputs, outputs]);
+      let row = this.pseudo.get(text);
+      if (row === void 0) {
+        row = this.rows.push([this.strings.push(id) - 1, this.strings.push(kind) - 1, inputs, outputs]) - 1;
+        this.pseudo.set(text, row);
+        this.keyOfRow.push(this._key(id));
+        this.kinds.set(this.keyOfRow[row], kind);
+      }
+      return row;
+    }
+    isPseudo(key) {
+      return this.kinds.has(key);
+    }
+    stringIndex(text) {
+      if (!this.indexOfString) {
+        const places = /* @__PURE__ */ new Map();
+        this.strings.forEach((one, index) => places.has(one) || places.set(one, index));
+        this.indexOfString = places;
+      }
+      return this.indexOfString.get(text);
+    }
+    op(row) {
+      return this.strings[this.rows[row][1]];
+    }
+    constantOfDigest(digest) {
+      if (!this.digests) {
+        this.digests = /* @__PURE__ */ new Map();
+        this.rows.forEach((row, index) => {
+          const constant = row[7] ? this.node(index).constant : null;
+          if (constant?.values && constant.digest) this.digests?.set(constant.digest, constant);
+        });
+      }
+      return this.digests.get(digest);
+    }
+    inputs(row) {
+      return this.rows[row][2] || [];
+    }
+    blockCount(row) {
+      return this.blocks[row]?.length ?? 0;
+    }
+    node(row) {
+      return this.nodes[row] ??= decodeNode(this, this.rows[row]);
+    }
+    snapshot(index) {
+      return this.snapshots[index] ??= new Snapshot(this, this.graphs[index]);
+    }
+    pathsOf(row, names) {
+      const isHolder = this.op(row) === "get_attr" || this.kinds.get(this.keyOfRow[row]) === "input";
+      return isHolder && names.get(this.rows[row][3]?.[0]) || null;
+    }
+    namesOf(step) {
+      return this.names[this.steps[step].names];
+    }
+    methods() {
+      return [...new Set(this.steps.map((step) => step.method))];
+    }
+    sameNode(first, second) {
+      if (first === second) return true;
+      const [a, b] = [this.rows[first], this.rows[second]];
+      return Boolean(a[8] && b[8]) && shallow(a) === shallow(b);
+    }
+    diff(before, after) {
+      const statuses = /* @__PURE__ */ new Map();
+      if (before === null || before === after) return statuses;
+      const [old, now] = [this.snapshot(before), this.snapshot(after)];
+      for (const key of old.order) {
+        if (now.rowOf[key] === NONE15) statuses.set(key, "removed");
+        else if (!this.sameNode(old.rowOf[key], now.rowOf[key])) statuses.set(key, "changed");
+      }
+      for (const key of now.order) if (old.rowOf[key] === NONE15) statuses.set(key, "added");
+      return statuses;
+    }
+    replaced(before, after) {
+      if (before === null || before === after) return false;
+      const [old, now] = [this.snapshot(before), this.snapshot(after)];
+      const made = now.order.filter((key) => old.rowOf[key] === NONE15).length;
+      return now.order.length >= REPLACED.least && made > REPLACED.share * now.order.length;
+    }
+    stepBefore(step) {
+      return this.steps.slice(0, step.index).findLast((one) => one.method === step.method)?.index ?? null;
+    }
+    outline(snapshots, constants2) {
+      const name2 = `${[...new Set(snapshots)].sort((a, b) => a - b)}/${constants2}`;
+      const known = this.outlines.get(name2);
+      if (known) return known;
+      const made = new Outline(this, snapshots, constants2);
+      this.outlines.set(name2, made);
+      return made;
+    }
+    epochOf(before, after) {
+      this.epochs ??= this.methods().flatMap((method) => findEpochs(this, method));
+      const epoch = this.epochs.find((one) => one.has(after) && (before === null || one.has(before)));
+      return epoch ? [...epoch] : before === null ? [after] : [before, after];
+    }
+  };
+  function decodeLists(lists) {
+    const bodies = [];
+    for (const [base2, ...code] of lists) {
+      const body = [];
+      for (let at = 0; at < code.length; ) {
+        if (code[at] < 0) {
+          const end = at + 1 - code[at];
+          for (at += 1; at < end; at++) body.push(code[at]);
+        } else {
+          for (let row = code[at], end = row + code[at + 1]; row < end; row++) body.push(bodies[base2][row]);
+          at += 2;
+        }
+      }
+      bodies.push(body);
+    }
+    return bodies;
+  }
+  function shallow(row) {
+    return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
+  }
+  function decodeNode(model, row) {
+    const text = (index) => model.strings[index || 0];
+    const pairs2 = (flat, name2, other) => {
+      const found = [];
+      for (let at = 0; at < (flat || []).length; at += 2) {
+        found.push({ [name2]: text(flat[at]), [other]: text(flat[at + 1]) });
+      }
+      return found;
+    };
+    const source = row[6] ? model.sources[row[6] - 1] : null;
+    const kept = row[7];
+    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs2(row[3], "name", "type"), module: text(row[4]), attributes: pairs2(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
+  }
+  var Snapshot = class {
+    constructor(model, graph) {
+      const table2 = (size) => new Int32Array(size).fill(NONE15);
+      this.order = [];
+      this.rowOf = table2(model.ids.length);
+      this.holder = table2(model.ids.length);
+      this.block = table2(model.ids.length);
+      this.producer = table2(model.strings.length);
+      this._addFrame(model, graph, NONE15, 0);
+    }
+    _addFrame(model, frame, holder, block) {
+      for (const row of frame.inputs) this._add(model, row, holder, block);
+      for (const row of model.bodies[frame.body]) {
+        const key = this._add(model, row, holder, block);
+        model.blocks[row].forEach((inner, number3) => this._addFrame(model, inner, key, number3));
+      }
+      if (frame.output !== NONE15) this._add(model, frame.output, holder, block);
+    }
+    _add(model, row, holder, block) {
+      const key = model.keyOfRow[row];
+      this.order.push(key);
+      this.rowOf[key] = row;
+      this.holder[key] = holder;
+      this.block[key] = block;
+      const outputs = model.rows[row][3] || [];
+      for (let at = 0; at < outputs.length; at += 2) this.producer[outputs[at]] = key;
+      return key;
+    }
+  };
   var { BEFORE: BEFORE4 } = SIDES;
   var Picture = class {
     constructor({ scene, layout }, steps, [before, after]) {
@@ -6683,15 +6519,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.ops = ops;
       this.counts = counts3;
       this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
-      this.fanOut = scene.fanOut;
+      this.fanOut = new Int32Array(scene.items.length);
+      for (const [from2] of scene.edges) this.fanOut[from2]++;
       this.contents = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
     }
     _segmentSides(edges) {
-      const { last, previous: before } = this.layout;
       const sides = new Uint8Array(this.layout.x1.length);
-      for (let edge = 0; edge < last.length; edge++) if (last[edge] >= 0) sides[last[edge]] |= edges[edge];
+      this.layout.last.forEach((segment, edge) => {
+        if (segment >= 0) sides[segment] |= edges[edge];
+      });
       for (let segment = sides.length - 1; segment >= 0; segment--) {
-        const previous = before[segment];
+        const previous = this.layout.previous[segment];
         if (previous >= 0) sides[previous] |= sides[segment];
       }
       return sides;
@@ -7049,7 +6887,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     constructor(view) {
       this.view = view;
       this.image = null;
-      this.ground = null;
       this.map = null;
     }
     forget() {
@@ -7097,58 +6934,33 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       return { ...size, left: left2, top: PANE_HEAD + 4, scale: { x: size.width / whole.width, y: size.height / whole.height } };
     }
     _render(colours) {
-      const { canvas, surface } = this._canvas();
-      const { picture: picture2, theme } = this.view;
-      const { layout } = picture2;
-      const { width: width2, height } = this.map;
-      let ground = this.ground;
-      if (ground?.layout !== layout || ground.theme !== theme || ground.width !== width2 || ground.height !== height) {
-        this.ground = ground = { canvas: this._renderGround(colours), theme, layout, width: width2, height };
-      }
-      surface.drawImage(ground.canvas, 0, 0, width2, height);
-      const changed = picture2.changedItems();
-      for (const status of ["changed", "removed", "added"]) {
-        const items = changed.filter((item) => picture2.counts[status][item]);
-        this._fill(surface, items, colours[status].line, 2.5);
-      }
-      return canvas;
-    }
-    _renderGround(colours) {
-      const { canvas, surface } = this._canvas();
-      const { width: width2, height } = this.map;
+      const { width: width2, height, scale } = this.map;
+      const { picture: picture2, stage: { ratio } } = this.view;
+      const canvas = document.createElement("canvas");
+      canvas.width = Math.ceil(width2 * ratio);
+      canvas.height = Math.ceil(height * ratio);
+      const surface = canvas.getContext("2d");
+      surface.scale(ratio, ratio);
       surface.fillStyle = colours.page;
       surface.strokeStyle = colours.groupLine;
       surface.beginPath();
       surface.roundRect(0.5, 0.5, width2 - 1, height - 1, 4);
       surface.fill();
       surface.stroke();
-      this._fill(surface, this.view.picture.closedItems(), colours.hub, 0.6);
-      return canvas;
-    }
-    _canvas() {
-      const { ratio } = this.view.stage;
-      const canvas = document.createElement("canvas");
-      canvas.width = Math.ceil(this.map.width * ratio);
-      canvas.height = Math.ceil(this.map.height * ratio);
-      const surface = canvas.getContext("2d");
-      surface.scale(ratio, ratio);
-      return { canvas, surface };
-    }
-    _fill(surface, items, colour, least) {
-      const { width: width2, height, scale } = this.map;
-      const { layout } = this.view.picture;
-      const spots = 2 * this.view.stage.ratio;
-      const across = Math.ceil(width2 * spots) + 1;
-      const taken = new Uint8Array(across * (Math.ceil(height * spots) + 1));
-      surface.fillStyle = colour;
-      for (const item of items) {
-        const [w, h2] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
-        const [x, y] = [Math.min(width2 - w, layout.x[item] * scale.x), Math.min(height - h2, layout.y[item] * scale.y)];
-        const spot = Math.max(0, Math.floor(y * spots)) * across + Math.max(0, Math.floor(x * spots));
-        if (taken[spot] && w <= 2 * least && h2 <= 2 * least) continue;
-        taken[spot] = 1;
-        surface.fillRect(x, y, w, h2);
+      const { layout } = picture2;
+      const fill3 = (items, colour, least) => {
+        surface.fillStyle = colour;
+        for (const item of items) {
+          const [w, h2] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
+          surface.fillRect(Math.min(width2 - w, layout.x[item] * scale.x), Math.min(height - h2, layout.y[item] * scale.y), w, h2);
+        }
+      };
+      fill3(picture2.closedItems(), colours.hub, 0.6);
+      const changed = picture2.changedItems();
+      for (const status of ["changed", "removed", "added"]) {
+        fill3(changed.filter((item) => picture2.counts[status][item]), colours[status].line, 2.5);
       }
+      return canvas;
     }
     at(event, outside = false) {
       if (!this.map) return null;
@@ -9012,7 +8824,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         const nodes2 = model.kernelNodes({ program: current.program, kernel: look.id }, pair);
         return { lines: this.links.linesOfKernel(current.program, look.id), nodes: nodes2, kernels: [look.id] };
       }
-      const kernels2 = model.kernelsOf(method, look.id).flatMap(({ program, kernel }) => program === current.program ? [kernel] : []);
+      const kernels2 = kernelsOf(model.view.programs, method, look.id).flatMap(({ program, kernel }) => program === current.program ? [kernel] : []);
       return { lines: this.links.linesOfNode(method, look.id, step), nodes: [look.id], kernels: kernels2 };
     }
     render(state) {
@@ -9152,6 +8964,193 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     return rect;
   }
+  var NodeHistories = class {
+    constructor(model) {
+      this.model = model;
+      this.found = /* @__PURE__ */ new Map();
+    }
+    of(method, id) {
+      const found = this.found.get(method) ?? this.build(method);
+      this.found.set(method, found);
+      return found.get(id) ?? [];
+    }
+    build(method) {
+      const events = /* @__PURE__ */ new Map();
+      for (const steps of this.model.chains(method)) {
+        let before = null;
+        for (const step of steps) {
+          const now = this.model.texts.rows(this.model.snapshot(step.index));
+          if (before !== now) this.compare(before, now, step, events);
+          before = now;
+        }
+      }
+      return events;
+    }
+    compare(before, now, step, events) {
+      for (const [id, row] of now) {
+        const old = before?.get(id);
+        if (old === row) continue;
+        if (old === void 0) note2(events, id, { step: step.index, what: before ? "added" : "there from the start" });
+        else {
+          const fields = changedFields(this.model.graphs.node(old), this.model.graphs.node(row));
+          if (fields.length) note2(events, id, { step: step.index, what: `${fields.join(", ")} changed` });
+        }
+      }
+      if (before) {
+        for (const id of before.keys()) if (!now.has(id)) note2(events, id, { step: step.index, what: "removed" });
+      }
+    }
+  };
+  function note2(events, id, event) {
+    const known = events.get(id);
+    if (known) known.push(event);
+    else events.set(id, [event]);
+  }
+  var TraceModel = class {
+    constructor(view, graph) {
+      this.view = view;
+      this.graphs = new Model(graph);
+      this.texts = new Snapshots(this.graphs, graph.snapshots);
+      this.steps = view.steps;
+      this.methods = view.methods;
+      this.attributes = view.attributes;
+      this.attributeIndex = new Map(view.attributes.map((row, index) => [row.path, index]));
+      this.links = new SourceLinks(view.by_line ?? { files: [], places: [], sets: [], nodes: {}, notes: { calls: "", time: "", error: "" } });
+      this.histories = new NodeHistories(this);
+      this.sources = new SourcePlaces(this);
+      this.holders = /* @__PURE__ */ new Map();
+      this.coloured = /* @__PURE__ */ new Map();
+    }
+    step(index) {
+      return index === null ? null : this.steps[index] || null;
+    }
+    passTexts(step) {
+      return step.does.map((place) => this.view.pass_texts[place]);
+    }
+    attribute(path) {
+      return this.attributes[this.attributeIndex.get(path)] || null;
+    }
+    snapshot(index) {
+      return this.graphs.steps[index].after;
+    }
+    graph(index) {
+      return this.texts.graph(this.snapshot(index));
+    }
+    chains(method) {
+      return [this.steps.filter((step) => step.method === method)];
+    }
+    baseOf(index, against2 = null) {
+      const step = this.step(index);
+      if (step === null) return null;
+      return this.comparable(against2, index) ? against2 : step.before;
+    }
+    comparable(one, other) {
+      const [first, second] = [this.step(one), this.step(other)];
+      return first !== null && second !== null && first !== second && first.method === second.method;
+    }
+    pair(index, against2 = null) {
+      return this.step(index) && new Pair(this, this.baseOf(index, against2), index);
+    }
+    resolve(index, name2) {
+      const graph = this.graph(index);
+      return graph.nodes.has(name2) ? name2 : graph.makers.get(name2) ?? null;
+    }
+    end(pair, id) {
+      const snapshots = [pair.before, pair.after].map((step) => step && this.snapshot(step.index));
+      const found = this.graphs.isPseudo(this.graphs.keyOfId.get(id) ?? -1) ? nodeIn(this.graphs, snapshots, id) : null;
+      return found && { node: found.after ?? found.before, at: (found.after ? pair.after : pair.before).index };
+    }
+    reads(index) {
+      const graph = this.graph(index);
+      if (graph.reads) return graph.reads;
+      const reads = /* @__PURE__ */ new Map();
+      for (const node of graph.nodes.values()) {
+        const owner = node.op === "prim::GetAttr" ? node.inputs[0] : void 0;
+        if (owner === void 0 || !(owner === graph.root || reads.has(owner))) continue;
+        const name2 = node.attributes.find((pair) => pair.name === "name")?.text.replace(/^"|"$/g, "");
+        reads.set(node.outputs[0].name, owner === graph.root ? name2 : `${reads.get(owner)}.${name2}`);
+      }
+      graph.reads = reads;
+      return reads;
+    }
+    held(method) {
+      if (!this.holders.has(method)) {
+        const held = /* @__PURE__ */ new Map();
+        for (const row of this.attributes) {
+          for (const location2 of row.locations) {
+            if (location2.method !== method) continue;
+            if (!held.has(location2.value)) held.set(location2.value, []);
+            held.get(location2.value).push(row);
+          }
+        }
+        for (const row of this.attributes) {
+          if (row.fate === "folded" && !held.has(`self.${row.path}`)) held.set(`self.${row.path}`, [row]);
+        }
+        this.holders.set(method, held);
+      }
+      return this.holders.get(method);
+    }
+    named(index) {
+      const names = this.graphs.namesOf(index);
+      return new Map([...names].map(([value, paths]) => [this.graphs.strings[value], paths]));
+    }
+    attributesOf(index, value) {
+      const path = this.reads(index).get(value);
+      const read2 = path === void 0 ? null : this.attribute(path);
+      if (read2) return [read2];
+      const named = (this.named(index).get(value) ?? []).map((one) => this.attribute(one)).filter(Boolean);
+      return named.length ? named : this.held(this.steps[index].method).get(value) ?? [];
+    }
+    holder(index, value) {
+      const maker = this.graph(index).makers.get(value);
+      if (maker !== void 0) return maker;
+      const key = this.graphs.keyOfId.get(`%${value}`);
+      return this.graphs.snapshot(this.snapshot(index)).rowOf[key ?? -1] >= 0 ? `%${value}` : void 0;
+    }
+    nodesOf(index, path) {
+      const row = this.attribute(path);
+      if (row === null) return [];
+      const reading = [...this.reads(index)].filter(([, read2]) => read2 === path).map(([value]) => value);
+      const holding = row.locations.filter(({ method }) => method === this.steps[index].method).map(({ value }) => value).filter((value) => this.attributesOf(index, value).some((one) => one.path === path));
+      const folded2 = row.fate === "folded" ? [`self.${path}`] : [];
+      const named = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
+      return [...new Set([...reading, ...holding, ...folded2, ...named].flatMap((value) => this.holder(index, value) ?? []))];
+    }
+    kernelNodes({ program, kernel }, pair) {
+      const chosen = kernel === null ? void 0 : this.view.programs[program]?.kernels[kernel];
+      if (!chosen || pair.after.method !== this.view.programs[program].method) return [];
+      const graphs = [pair.after, pair.before].filter(Boolean).map(({ index }) => this.graph(index).nodes);
+      const there = (ids) => ids.filter((id) => graphs.some((nodes2) => nodes2.has(id)));
+      const computed = there(chosen.nodes);
+      return computed.length ? computed : there(chosen.origins);
+    }
+    lineNodes(key, { before, after }) {
+      for (const step of [after, before]) {
+        if (!step) continue;
+        const nodes2 = this.links.nodesOfLine(step.method, key, { step: step.index, nodes: this.graph(step.index).nodes });
+        if (nodes2.length) return nodes2;
+      }
+      return [];
+    }
+    readers(path) {
+      return this.finals().flatMap(({ method, index }) => [...this.reads(index)].filter(([, read2]) => read2 === path).map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })));
+    }
+    homes(row) {
+      return row.locations.length ? row.locations : this.readers(row.path);
+    }
+    finals() {
+      return this.methods.map((method) => this.chains(method)[0].at(-1));
+    }
+    history(method, id) {
+      return this.histories.of(method, id);
+    }
+    places(method, node) {
+      return this.sources.places(method, node);
+    }
+    sourceAround(file, line2, reach) {
+      return this.sources.around(file, line2, reach);
+    }
+  };
   var SIZES = [["wide", 1800], ["middle", 1340], ["small", 1080], ["tight", 760], ["narrow", 0]];
   var instances = 0;
   var Viewer = class {
@@ -10382,6 +10381,80 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const sheet = dialog(app.layer, `Compare ${base(path)} with`, {}, list, h("div.fd-row", null, button("Choose a file…", browse, { icon: "folder" })));
   }
   var RECENT_SHOWN = 8;
+  var RecentTraces = class {
+    constructor(app, heading3) {
+      this.app = app;
+      this.heading = heading3;
+      this.all = false;
+      this.list = h("ul.fd-list");
+      this.more = h("div.fd-row");
+      this.picked = [];
+      this.pickBar = h("div.fd-pick-bar", { role: "status", hidden: true });
+      this.filter = h("input.fv-input", { type: "search", placeholder: "Filter", "aria-label": "Filter recent traces", oninput: () => this.update() });
+      this.elements = [this.list, this.more, this.pickBar];
+    }
+    update() {
+      const { recent } = this.app.channel.library;
+      const text = this.filter.value.trim().toLowerCase();
+      this.filter.hidden = recent.length <= RECENT_SHOWN;
+      const found = recent.filter((trace) => `${trace.name} ${trace.path} ${trace.backend}`.toLowerCase().includes(text));
+      const shown = this.all || text ? found : found.slice(0, RECENT_SHOWN);
+      const rest = found.length - shown.length;
+      const words5 = recent.length ? h("li.fv-muted", null, "No recent trace has that in its name.") : h("li", null, empty("No traces yet", "What you record or open is listed here. An example takes a few seconds."));
+      fill(this.list, shown.length ? shown.map((trace) => this.trace(trace)) : words5);
+      fill(this.more, rest > 0 ? button(`Show ${rest} more`, () => this.showAll()) : null);
+      const there = new Set(recent.filter((trace) => !trace.missing).map((trace) => trace.path));
+      this.picked = this.picked.filter((path) => there.has(path));
+      this.showPicked();
+    }
+    pick(path, ticked) {
+      this.picked = [...this.picked.filter((other) => other !== path), ...ticked ? [path] : []].slice(-2);
+      this.showPicked();
+    }
+    showPicked() {
+      const ticks = this.list.querySelectorAll(".fd-pick");
+      for (const tick of ticks) tick.checked = this.picked.includes(tick.dataset.pick);
+      const [a, b] = this.picked;
+      this.pickBar.hidden = !a;
+      const { recent } = this.app.channel.library;
+      const names = this.picked.map((path) => nameText(recent.find((trace) => trace.path === path).name));
+      const compare2 = () => this.app.go({ page: "compare", path: a, other: b });
+      const clear = () => {
+        this.picked = [];
+        this.showPicked();
+        ticks[0]?.focus();
+      };
+      fill(this.pickBar, h("span.fd-pick-names", null, b ? `${names[0]} and ${names[1]}` : `${names[0]}: tick another trace to compare it with.`), b && button("Compare these two", compare2, { kind: "primary", icon: "compare" }), button("Clear", clear, { "aria-label": "Clear the ticks" }));
+    }
+    showAll() {
+      this.all = true;
+      this.update();
+      this.list.querySelectorAll("[data-item]")[RECENT_SHOWN]?.focus();
+    }
+    trace(trace) {
+      const { app } = this;
+      const route = { page: "trace", path: trace.path };
+      const shown = nameText(trace.name);
+      const name2 = trace.missing ? h("span.fd-name", null, shown) : app.link(shown, route, { class: "fd-name fd-cover", data: { item: "" } });
+      const gone = trace.missing && h("span.fv-badge.fv-warn", { title: "The file was moved or deleted" }, sign("warn"), "file is gone");
+      const failed = trace.failed && h("span.fv-badge.fv-bad", null, "freeze failed");
+      const unmeasured = trace.unmeasured && h("span.fv-badge.fv-warn", { title: lineText(trace.unmeasured) }, lacking(trace));
+      const facts2 = nameText([count(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
+      const forget = iconButton("close", `Take ${shown} off this list; the file stays`, () => this.forget(trace));
+      const compare2 = trace.missing ? null : iconButton("compare", `Compare ${shown} with …`, () => chooseOther(app, trace.path));
+      const tick = h("input.fd-pick", { type: "checkbox", "aria-label": `Compare ${shown}, ${facts2}: tick two`, disabled: Boolean(trace.missing), data: { pick: trace.path }, onchange: (event) => this.pick(trace.path, event.target.checked) });
+      return h("li.fd-item", { class: trace.missing ? "fd-missing" : "", data: { path: trace.path } }, tick, h("div.fd-item-main", null, h("div.fd-row", null, name2, failed, unmeasured, gone), trace.verdict && h("div.fv-small.fd-verdict", { title: lineText(trace.verdict) }, lineText(trace.verdict)), trace.unmeasured && h("div.fv-small.fv-warn.fd-unmeasured", null, `recorded, ${lineText(trace.unmeasured)}`), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path)))), h("div.fd-item-facts.fv-muted.fv-small.fv-num", { title: trace.created ? new Date(trace.created).toLocaleString() : null }, facts2), h("div.fd-item-actions", null, compare2, forget));
+    }
+    async forget(trace) {
+      const rows = [...this.list.children];
+      const at = rows.findIndex((row) => row.dataset.path === trace.path);
+      const done = await this.app.attempt(() => this.app.ask({ type: "forget", path: trace.path }));
+      if (!done) return;
+      this.app.say(`${nameText(trace.name)} is off the list; ${nameText(base(trace.path))} stays where it is`);
+      const left2 = this.list.querySelectorAll("button");
+      (left2[Math.min(at, left2.length - 1)] ?? this.heading).focus();
+    }
+  };
   var HomePage = class {
     constructor(app) {
       this.shownExamples = void 0;
@@ -10389,18 +10462,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.title = "";
       this.heading = h("h1", { tabindex: "-1" }, "See what freezing does to your model");
       this.jobs = new KeyedList(h("ul.fd-list"), (job) => job.id, (job) => jobRow(app, job));
-      this.recent = h("ul.fd-list");
-      this.more = h("div.fd-row");
-      this.picked = [];
-      this.pickBar = h("div.fd-pick-bar", { role: "status", hidden: true });
-      this.filter = h("input.fv-input", { type: "search", placeholder: "Filter", "aria-label": "Filter recent traces", oninput: () => this.showRecent() });
+      this.recent = new RecentTraces(app, this.heading);
       this.examples = h("ul.fd-cards");
       this.jobsPart = part3("Recordings", null, this.jobs.element);
-      this.recentPart = part3("Recent traces", this.filter, this.recent, this.more, this.pickBar);
+      this.recentPart = part3("Recent traces", this.recent.filter, this.recent.elements);
       this.examplesPart = part3("Examples", [h("span.fv-muted", null, "built in, random weights"), this.backends()], this.examples);
       this.columns = h("div.fd-columns", null, h("div.fd-column", null, this.jobsPart, this.recentPart), h("div.fd-column", null, this.examplesPart));
       this.element = h("main.fd-page", { onkeydown: (event) => this.walk(event) }, h("div.fd-wide-content", null, this.hero(), this.columns));
-      this.all = false;
       this.update();
     }
     hero() {
@@ -10419,73 +10487,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.jobs.update(jobs);
       this.jobsPart.hidden = !jobs.length;
       if (what === "jobs") return;
-      this.showRecent();
+      this.recent.update();
       this.columns.classList.toggle("fd-first", !library.recent.length && !jobs.length);
       if (this.shownExamples !== library.examples) {
         fill(this.examples, library.examples.map((example) => this.card(example)));
       }
       this.shownExamples = library.examples;
-    }
-    showRecent() {
-      const { recent } = this.app.channel.library;
-      const text = this.filter.value.trim().toLowerCase();
-      this.filter.hidden = recent.length <= RECENT_SHOWN;
-      const found = recent.filter((trace) => `${trace.name} ${trace.path} ${trace.backend}`.toLowerCase().includes(text));
-      const shown = this.all || text ? found : found.slice(0, RECENT_SHOWN);
-      const rest = found.length - shown.length;
-      const words5 = recent.length ? h("li.fv-muted", null, "No recent trace has that in its name.") : h("li", null, empty("No traces yet", "What you record or open is listed here. An example takes a few seconds."));
-      fill(this.recent, shown.length ? shown.map((trace) => this.trace(trace)) : words5);
-      fill(this.more, rest > 0 ? button(`Show ${rest} more`, () => this.showAll()) : null);
-      const there = new Set(recent.filter((trace) => !trace.missing).map((trace) => trace.path));
-      this.picked = this.picked.filter((path) => there.has(path));
-      this.showPicked();
-    }
-    pick(path, ticked) {
-      this.picked = [...this.picked.filter((other) => other !== path), ...ticked ? [path] : []].slice(-2);
-      this.showPicked();
-    }
-    showPicked() {
-      const ticks = this.recent.querySelectorAll(".fd-pick");
-      for (const tick of ticks) tick.checked = this.picked.includes(tick.dataset.pick);
-      const [a, b] = this.picked;
-      this.pickBar.hidden = !a;
-      const { recent } = this.app.channel.library;
-      const names = this.picked.map((path) => nameText(recent.find((trace) => trace.path === path).name));
-      const compare2 = () => this.app.go({ page: "compare", path: a, other: b });
-      const clear = () => {
-        this.picked = [];
-        this.showPicked();
-        ticks[0]?.focus();
-      };
-      fill(this.pickBar, h("span.fd-pick-names", null, b ? `${names[0]} and ${names[1]}` : `${names[0]}: tick another trace to compare it with.`), b && button("Compare these two", compare2, { kind: "primary", icon: "compare" }), button("Clear", clear, { "aria-label": "Clear the ticks" }));
-    }
-    showAll() {
-      this.all = true;
-      this.showRecent();
-      this.recent.querySelectorAll("[data-item]")[RECENT_SHOWN]?.focus();
-    }
-    trace(trace) {
-      const { app } = this;
-      const route = { page: "trace", path: trace.path };
-      const shown = nameText(trace.name);
-      const name2 = trace.missing ? h("span.fd-name", null, shown) : app.link(shown, route, { class: "fd-name fd-cover", data: { item: "" } });
-      const gone = trace.missing && h("span.fv-badge.fv-warn", { title: "The file was moved or deleted" }, sign("warn"), "file is gone");
-      const failed = trace.failed && h("span.fv-badge.fv-bad", null, "freeze failed");
-      const unmeasured = trace.unmeasured && h("span.fv-badge.fv-warn", { title: lineText(trace.unmeasured) }, lacking(trace));
-      const facts2 = nameText([count(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
-      const forget = iconButton("close", `Take ${shown} off this list; the file stays`, () => this.forget(trace));
-      const compare2 = trace.missing ? null : iconButton("compare", `Compare ${shown} with …`, () => chooseOther(app, trace.path));
-      const tick = h("input.fd-pick", { type: "checkbox", "aria-label": `Compare ${shown}, ${facts2}: tick two`, disabled: Boolean(trace.missing), data: { pick: trace.path }, onchange: (event) => this.pick(trace.path, event.target.checked) });
-      return h("li.fd-item", { class: trace.missing ? "fd-missing" : "", data: { path: trace.path } }, tick, h("div.fd-item-main", null, h("div.fd-row", null, name2, failed, unmeasured, gone), trace.verdict && h("div.fv-small.fd-verdict", { title: lineText(trace.verdict) }, lineText(trace.verdict)), trace.unmeasured && h("div.fv-small.fv-warn.fd-unmeasured", null, `recorded, ${lineText(trace.unmeasured)}`), h("div.fv-muted.fv-small.fd-path", { title: trace.path }, h("bdi", null, lineText(trace.path)))), h("div.fd-item-facts.fv-muted.fv-small.fv-num", { title: trace.created ? new Date(trace.created).toLocaleString() : null }, facts2), h("div.fd-item-actions", null, compare2, forget));
-    }
-    async forget(trace) {
-      const rows = [...this.recent.children];
-      const at = rows.findIndex((row) => row.dataset.path === trace.path);
-      const done = await this.app.attempt(() => this.app.ask({ type: "forget", path: trace.path }));
-      if (!done) return;
-      this.app.say(`${nameText(trace.name)} is off the list; ${nameText(base(trace.path))} stays where it is`);
-      const left2 = this.recent.querySelectorAll("button");
-      (left2[Math.min(at, left2.length - 1)] ?? this.heading).focus();
     }
     card(example) {
       const model = `example:${example.name}`;
@@ -10509,54 +10516,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       next.focus();
     }
     search() {
-      if (!this.filter.hidden) this.filter.focus();
-    }
-  };
-  function jobRow(app, { id }) {
-    const link = app.link("", { page: "job", id }, { class: "fd-name fd-cover", data: { item: "" } });
-    const state = h("span");
-    const said = h("div.fv-muted.fv-small.fv-clip");
-    const bar2 = progress("Recording");
-    const time = h("div.fd-item-facts.fv-muted.fv-small.fv-num");
-    const actions2 = h("div.fd-item-actions");
-    const element3 = h("li.fd-item", { data: { job: id } }, h("div.fd-item-main", null, h("div.fd-row", null, link, state), said, bar2.element), time, actions2);
-    let shown = null;
-    const update = (job) => {
-      const name2 = nameText(job.name || job.model);
-      link.textContent = name2;
-      const running2 = job.state === "running";
-      bar2.element.hidden = !running2;
-      bar2.element.setAttribute("aria-label", `Recording of ${name2}`);
-      bar2.update(job.done, job.total);
-      said.classList.toggle("fv-clip", job.state !== "waiting");
-      said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running2 ? phaseWords(job) : [count(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
-      time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running2 && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
-      if (shown === job.state) return;
-      shown = job.state;
-      fill(state, badge(job));
-      fill(actions2, isLive(job) ? button("Cancel", () => app.cancel(id), { "aria-label": `Cancel ${name2}` }) : [job.trace && app.link("Open", { page: "trace", path: job.trace }, { "aria-label": `Open ${name2}` }), iconButton("close", `Take ${name2} off this list`, () => app.attempt(() => app.ask({ type: "dismiss", job: id })))]);
-    };
-    return { element: element3, update };
-  }
-  var FolderPage = class {
-    constructor(app, { path }) {
-      this.app = app;
-      this.title = base(path) || path;
-      this.heading = h("h1", { tabindex: "-1" }, "Open from a folder");
-      const open = (entry) => app.attempt(() => app.openPath(entry.path));
-      this.folder = new FolderList(app, { kinds: ["trace", "model"], onchoose: open, onfolder: (where) => this.moved(where) });
-      this.element = h("main.fd-page", null, h("div.fd-narrow-content", null, this.heading, h("p.fv-muted", null, "Traces open; models go to the form that records them."), this.folder.element));
-      this.folder.show(path);
-    }
-    moved(path) {
-      this.title = base(path) || path;
-      this.app.lastFolder = path;
-      this.app.rename({ page: "folder", path });
-    }
-    update() {
-    }
-    search() {
-      this.folder.filter.focus();
+      const { filter } = this.recent;
+      if (!filter.hidden) filter.focus();
     }
   };
   function part3(title, aside, ...children) {
@@ -10564,12 +10525,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function sentence2(text) {
     return text ? text[0].toUpperCase() + text.slice(1) : "";
-  }
-  function picture() {
-    const box = (x, y, text, kind) => [svg("rect", { x, y, width: 96, height: 26, rx: 6, class: `fd-box fd-box-${kind}` }), Object.assign(svg("text", { x: x + 48, y: y + 17, "text-anchor": "middle", class: `fd-box-text fd-box-${kind}` }), { textContent: text })];
-    const edge = (x, y, length) => svg("path", { d: `M${x} ${y}v${length}`, class: "fd-edge" });
-    const words5 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
-    return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words5(60, 14, "before"), words5(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words5(170, 70, "fold batch norm"), words5(170, 98, "1 of 23 passes"));
   }
   var NEAR_END = 40;
   var JobSteps = class {
