@@ -31,7 +31,7 @@ type ElementOf<Tag extends string> = Tag extends `${infer Name}.${string}` ? Ele
 type ElementNamed<Name extends string> = Name extends keyof HTMLElementTagNameMap
   ? HTMLElementTagNameMap[Name]
   : HTMLElement;
-/** What can stand in an element; texts never become markup. */
+/** Contents of an element; texts never become markup. */
 type Child = Node | string | number | boolean | null | undefined | readonly Child[];
 /** An event of an element: what it comes from is as its listener knows it to be. */
 type HeardEvent<Name extends keyof GlobalEventHandlersEventMap> = GlobalEventHandlersEventMap[Name] & { target: any };
@@ -67,7 +67,7 @@ interface Tone {
 }
 /** Parts of the values of nodes, by id. */
 type Parts = Map<string, [key: string, amount: number][]>;
-/** What boxes are coloured by, see graph/colouring.js. */
+/** The quantity that colours boxes, see graph/colouring.js. */
 interface Colouring {
   label: string;
   rule: "sum" | "max" | "same";
@@ -138,7 +138,7 @@ interface Chip {
   x?: number;
   width?: number;
 }
-/** How a pane is seen, see drawing/pane.js. */
+/** The view of a pane, see drawing/pane.js. */
 interface Look {
   side: number;
   alone: boolean;
@@ -154,7 +154,7 @@ interface Look {
   colours: Colours | null;
   headerTop: number;
 }
-/** What painters share while one pane is painted. */
+/** State that painters share while one pane is painted. */
 interface Job {
   s: Surface;
   picture: Picture;
@@ -220,7 +220,7 @@ interface LayoutOutput extends LayoutBoxes {
   previous: Int32Array;
   last: Int32Array;
 }
-/** What one source box has in one scope, see layout/nets.js. */
+/** The net of one source box in one scope, see layout/nets.js. */
 interface Net {
   scope: number;
   owner: number;
@@ -319,7 +319,7 @@ interface GraphText {
 // ---- the dashboard's messages
 
 type Route = { page: string; [part: string]: any };
-/** A recording as the server tells of it, see viewer/dashboard/jobs.py. */
+/** A recording as the server describes it, see viewer/dashboard/job.py. */
 interface JobMessage {
   id: string;
   model: string;
@@ -366,12 +366,12 @@ interface JobStep {
   nodes: number;
 }
 
-/** What a recording is asked for, see dashboard/command.js. */
+/** The request for a recording, see dashboard/command.js. */
 /** A parameter of a model, as the look at it found it. */
 interface ModelParameter {
   name: string;
   type: string;
-  /** How the code writes its default; null where there is none. */
+  /** The text of its default; null where there is none. */
   default: string | null;
   is_required: boolean;
   is_keyword: boolean;
@@ -400,7 +400,7 @@ interface InputRow {
   wrong: boolean;
   element: HTMLElement;
   said: HTMLElement;
-  /** Where the failure of a call is shown. */
+  /** Shows the failure of a call. */
   failed: HTMLElement;
   timer?: ReturnType<typeof setTimeout>;
   turn?: number;
@@ -438,7 +438,7 @@ interface OptionView {
   needs: string | null;
 }
 
-/** What stays the same while the server runs, see viewer/dashboard/server_info.py. */
+/** Facts that stay the same while the server runs, see viewer/dashboard/server_info.py. */
 interface Site {
   backends: Backend[];
   options: { recording: Record<string, OptionView>; measure: Record<string, OptionView> };
@@ -906,7 +906,7 @@ interface FileRow {
   lines: LineRow[];
 }
 
-/** What became of each line of source, see viewer/views/source_lines.py. */
+/** The outcome of each line of source, see viewer/views/source_lines.py. */
 interface ByLine {
   files: FileRow[];
   places: [number, number][];

@@ -294,7 +294,7 @@ export class Dashboard {
     return this.channel.ask(message);
   }
 
-  /** What the form starts with for a model. */
+  /** The request that the form starts with for a model. */
   emptyRequest(model = "", backend = this.preferred) {
     return emptyRequest(this.channel.site, backend, model);
   }
@@ -316,7 +316,7 @@ export class Dashboard {
   }
 
   /**
-   * What a message carries where the user agreed to open its model without a sandbox.
+   * The consent to open a model without a sandbox, as part of a message; empty without consent.
    * @param {any} model
    */
   consent(model) {
@@ -324,7 +324,7 @@ export class Dashboard {
   }
 
   /**
-   * What a model holds; asked once, as it takes a process of its own.
+   * The summary of a model; requested once, since inspecting takes a separate process.
    * @param {any} model
    * @param {string[]} imports the modules to import before it is opened
    */
@@ -370,7 +370,7 @@ export class Dashboard {
     this.retitle();
   }
 
-  /** Tells of recordings that ended while another page was open. */
+  /** Announces recordings that ended while another page was open. */
   ended() {
     for (const job of this.channel.jobs) {
       const ended = isLive({ state: this.states.get(job.id) }) && !isLive(job);

@@ -4,7 +4,7 @@
 const UNITS = { M: 2 ** 20, G: 2 ** 30 };
 
 /**
- * What a record form starts with; the same as the message that starts a recording.
+ * The initial state of the form; it has the shape of the message that starts a recording.
  * @param {Site} site
  * @param {Backend} backend
  * @returns {RecordingRequest}

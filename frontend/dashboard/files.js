@@ -322,7 +322,7 @@ function upload(app, file, onprogress) {
 }
 
 /**
- * What the server says is wrong.
+ * The error that the server sent.
  * @param {any} body
  * @param {any} status
  */

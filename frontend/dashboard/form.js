@@ -49,7 +49,7 @@ export class FormPage {
   }
 
   /**
-   * Whether the backend can be asked for something besides its options.
+   * Whether the backend takes a field of a request besides its options.
    * @param {any} what
    */
   takes(what) {
@@ -120,7 +120,7 @@ export class FormPage {
   }
 
   /**
-   * Shows what the look at the model found, and offers it.
+   * Shows the summary of the model, and fills the form with it.
    * @param {any} summary
    */
   known(summary) {
@@ -200,7 +200,7 @@ export class FormPage {
     }
   }
 
-  /** Says that the call failed, and offers to record it all the same. */
+  /** Shows that the call failed, and offers to record the model anyway. */
   refuse() {
     this.insist(this.callKey());
     const { message } = this.inputs.failure;

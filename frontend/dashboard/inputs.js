@@ -1,4 +1,4 @@
-/* What the model is called with: one row for each argument, checked by the server while it is typed. */
+/* The inputs of the model: one row for each argument, checked by the server while it is typed. */
 
 import { fill, h } from "../viewer/dom.js";
 import { chooseFile } from "./files.js";
@@ -21,7 +21,7 @@ export class InputRows {
     this.parameters = null;
     /** Names of the parameters whose rows the user removed. @type {Set<string>} */
     this.removed = new Set();
-    /** What one call of the model said. @type {any} */
+    /** The failure of the trial call. @type {any} */
     this.failure = null;
     this.needed = /** @type {any} */ (undefined);
     this.app = app;
@@ -143,7 +143,7 @@ export class InputRows {
   }
 
   /**
-   * Says who cannot do without inputs; null: nobody.
+   * Sets the name of the backend that needs inputs; null if none does.
    * @param {any} who
    */
   need(who) {

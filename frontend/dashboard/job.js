@@ -19,7 +19,7 @@ import {
   stateWords,
 } from "./words.js";
 
-/** Says how a model that is code is recorded again; the command stands with the request. */
+/** Says how to record a model again that is named by its code; the request shows the command. */
 function withCommand() {
   return h("span.fv-muted", null, "To record it again, use the command below: this page imports no code.");
 }

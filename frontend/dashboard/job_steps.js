@@ -62,7 +62,7 @@ export class JobSteps {
   }
 
   /**
-   * Where it is as long as no step is known.
+   * Shows the current stage as long as no step is known.
    * @param {JobMessage} job
    */
   showStage(job) {

@@ -33,7 +33,7 @@ export const ENDS = {
 };
 
 /**
- * What a request asks for: [what, words].
+ * The parts of a request: [name, words].
  * @param {{ inputs: any, device: any, measure: any, options: any, preserve: any, checks: any, ablation: any, limit_s: any, memory_bytes: any }} options
  * @param {Backend} backend
  * @param {any} site
@@ -70,7 +70,7 @@ export function askedWords(
 }
 
 /**
- * What was chosen of an option, where that says anything.
+ * The value of an option in words; none where it is off or the default.
  * @param {{ label: any, kind: string, choices: any }} options
  * @param {any} value
  */
@@ -81,7 +81,7 @@ function optionWords({ label, kind, choices }, value) {
 }
 
 /**
- * Why a recording waits, and where in the line it stands.
+ * The reason why a recording waits, and its place in the queue.
  * @param {JobMessage} job
  * @param {{ at_once: any }} options
  */
@@ -91,7 +91,7 @@ export function waitingWords(job, { at_once: most }) {
 }
 
 /**
- * How long it waited and ran; what was no wait is not told.
+ * The times that a recording waited and ran; a wait below 1 s is omitted.
  * @param {{ state: any, waited_s: any, elapsed_s: any }} options
  */
 export function timeWords({ state, waited_s: waited, elapsed_s: elapsed }) {

@@ -100,7 +100,7 @@ export class MeasureFields {
     this.onchange();
   }
 
-  /** Says beside each number what is wrong with it; returns whether nothing is. */
+  /** Marks each wrong number; returns whether all are right. */
   check() {
     const { measure, limit_s: limit, memory_bytes: memory } = this.request;
     const whole = (/** @type {any} */ value) => Number.isInteger(value) && value > 0;

@@ -1,4 +1,4 @@
-/* What the dashboard says for a while: to those who see, in a corner; to screen readers, how things go. */
+/* Short messages of the dashboard: in a corner of the page, and for screen readers. */
 
 import { h } from "../viewer/dom.js";
 import { button, iconButton } from "./pieces.js";
@@ -14,7 +14,7 @@ export class Messages {
   }
 
   /**
-   * Says something, with something to do about it: `action` is `[label, run]`. What is `bad` stays until it is closed.
+   * Shows a message with an action, `[label, run]`. A `bad` one stays until it is closed.
    * @param {any} text
    */
   say(text, { action = null, bad = false } = {}) {
@@ -32,7 +32,7 @@ export class Messages {
   }
 
   /**
-   * Tells screen readers how things go, now and then, or `soon`.
+   * Announces progress to screen readers, at intervals, or `soon`.
    * @param {any} text
    */
   announce(text, { soon = false } = {}) {

@@ -1,4 +1,4 @@
-/* The part of the form that names the model, and looks at it. */
+/* The part of the form that names and inspects the model. */
 
 import { count } from "../graph/data/words.js";
 import { bytesText } from "../viewer/amounts.js";
@@ -84,7 +84,7 @@ export class ModelPart {
     this.importField.control.value = "";
   }
 
-  /** Forgets what was known of the model, and looks at it soon. */
+  /** Forgets the summary of the model, and inspects it soon. */
   unknown() {
     const { model } = this.form.request;
     this.form.summary = null;
@@ -96,7 +96,7 @@ export class ModelPart {
     this.timer = setTimeout(() => this.inspect(), INSPECT_AFTER_MS);
   }
 
-  /** Looks at the model in a process of its own, and offers what it has. */
+  /** Inspects the model in a separate process, and fills the form with the result. */
   async inspect() {
     clearTimeout(this.timer);
     const { model, imports } = this.form.request;
@@ -167,7 +167,7 @@ export class ModelPart {
     this.form.tree.say("The model could not be read.");
   }
 
-  /** Says why the model cannot be recorded, as far as the look at it tells. */
+  /** Shows why the model cannot be recorded, as far as its summary shows that. */
   judge() {
     const { summary, backend } = this.form;
     if (!summary) return;
@@ -191,7 +191,7 @@ export class ModelPart {
   }
 
   /**
-   * Says what was found in the model.
+   * Shows the name, weights and methods of the model.
    * @param {any} summary
    */
   describe(summary) {

@@ -129,7 +129,7 @@ export class OptionFields {
     );
   }
 
-  /** What is asked of the frozen module once it is there. */
+  /** The checks of the frozen module, and the ablation. */
   fillAfterwards() {
     const { request } = this.form;
     const { checks: offered, ablation } = this.app.channel.site.options.recording;

@@ -1,4 +1,4 @@
-/* Which input goes to which parameter of the model. */
+/* Assigns inputs to the parameters of the model. */
 
 import { h } from "../viewer/dom.js";
 
@@ -31,7 +31,7 @@ export function assigned(rows, parameters) {
 }
 
 /**
- * What stands before the text of each row: nothing where it is positional, else the parameter's name. A parameter is
+ * The prefix of each row's text: empty where it is positional, else the parameter's name. A parameter is
  * passed by its name if one before it has no row.
  * @param {InputRow[]} rows
  * @param {ModelParameter[]} parameters
@@ -47,7 +47,7 @@ export function prefixes(rows, parameters) {
 }
 
 /**
- * Where a row's text comes from, as long as it is the suggested one.
+ * The origin of a row's text, as long as it is the suggested one.
  * @param {InputRow} row
  */
 export function parameterWords(row) {

@@ -2,7 +2,7 @@
 
 import { svg } from "../viewer/dom.js";
 
-/** What the program shows, in small: a pass folds a batch norm into the convolution before it. */
+/** A small picture of the program's subject: a pass folds a batch norm into the convolution before it. */
 export function picture() {
   const box = (
     /** @type {number} */ x,

@@ -136,7 +136,7 @@ export function checkbox(text, checked, onchange, note = null) {
 }
 
 /**
- * What stands where there is nothing.
+ * The placeholder of an empty list.
  * @param {string} title
  * @param {any} text
  * @param {...any} actions

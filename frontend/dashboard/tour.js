@@ -5,7 +5,7 @@ import { button } from "./pieces.js";
 
 const KEY = "freezer-toured";
 
-/** What the tour shows: a title, a text, the state to show, and where to point, the first that is visible. */
+/** The stops of the tour: title, text, the state to show, and the elements to point at, the first visible one. */
 const STOPS = [
   {
     title: "The answer first",

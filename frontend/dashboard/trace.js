@@ -9,7 +9,7 @@ import { button, dialog, sign } from "./pieces.js";
 import { Tour, wasToured } from "./tour.js";
 import { ago, base, lineText, nameText, phaseWords, stateWords } from "./words.js";
 
-/** What both kinds share: fetch, wait, fail, mount. */
+/** The common part of both pages: fetch, wait, fail, mount. */
 class ViewerPage {
   /**
    * @param {Dashboard} app

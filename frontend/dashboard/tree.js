@@ -55,7 +55,7 @@ export class AttributeTree {
     this.say("Choose a model first: its attributes appear here.");
   }
 
-  /** What is ticked, in the model's order, names that it does not have last. */
+  /** The ticked names in the model's order; those that it does not have come last. */
   value() {
     const known = [...this.nodes.keys()].filter((path) => this.chosen.has(path));
     return [...known, ...[...this.chosen].filter((path) => !this.nodes.has(path))];

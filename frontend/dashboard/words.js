@@ -10,7 +10,7 @@ const SPANS = [
 ];
 
 /**
- * How long ago a time was: "5 minutes ago"; the date where that says more.
+ * The age of a time: "5 minutes ago"; the date for older ones.
  * @param {any} time
  */
 export function ago(time, now = Date.now()) {
@@ -81,7 +81,7 @@ export const STATES = {
 };
 
 /**
- * Whether a recording came to its end without the figures that it was asked for.
+ * Whether a recording finished without the requested figures.
  * @param {{ state: any, unmeasured: any }} options
  */
 export function isUnmeasured({ state, unmeasured }) {
@@ -89,7 +89,7 @@ export function isUnmeasured({ state, unmeasured }) {
 }
 
 /**
- * What a recording lacks, without the reason: "not measured", "not timed".
+ * The missing part of a recording, without the reason: "not measured", "not timed".
  * @param {{ unmeasured: any }} options
  */
 export function lacking({ unmeasured }) {
@@ -97,7 +97,7 @@ export function lacking({ unmeasured }) {
 }
 
 /**
- * How a recording stands, in a word or two.
+ * The state of a recording, in a word or two.
  * @param {JobMessage} job
  */
 export function stateName(job) {
@@ -131,7 +131,7 @@ export function placeWords({ place }) {
 }
 
 /**
- * What a running recording is doing: the phase by name and what is done in it, or what a cancelled one waits for.
+ * The phase of a running recording and its progress, or what a cancelled one waits for.
  * @param {JobMessage} job
  */
 export function phaseWords(job) {
@@ -140,7 +140,7 @@ export function phaseWords(job) {
 }
 
 /**
- * How long the current phase still takes, where that is known, and what comes after it.
+ * The remaining time of the current phase, where it is known, and the phases after it.
  * @param {JobMessage} job
  */
 export function leftWords(job) {
@@ -151,7 +151,7 @@ export function leftWords(job) {
 }
 
 /**
- * When a waiting recording starts. Known is only how long the present phase of the running ones still takes.
+ * The start of a waiting recording; only the remaining time of the running ones' current phases is known.
  * @param {{ starts_s: any }} options
  */
 export function startWords({ starts_s: least }) {

@@ -179,7 +179,7 @@ export function variantOf(row) {
 }
 
 /**
- * What a chart shows: a line for each model with a point for each variant, the largest first.
+ * The data of a chart: a line for each model with a point for each variant, the largest first.
  * @param {Row[]} rows
  * @param {string} metric
  * @returns {{ variants: string[], lines: { model: string, points: { row: Row, value: number, variant: number }[] }[] }}

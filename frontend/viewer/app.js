@@ -173,7 +173,7 @@ export class Viewer {
   }
 
   /**
-   * What a view that nobody asked for anything opens on: the summary; else what was asked for, in the graph by default.
+   * The state that a view opens with: the summary, unless the address names a state; its tab is the graph by default.
    * @param {any} start
    */
   opening(start) {
@@ -352,7 +352,7 @@ export class Viewer {
     if (this.options.hash) watch(window, "popstate", () => page === this.page() && this.follow());
   }
 
-  /** How much room there is, as a word that the style sheet knows. */
+  /** The room that there is, as a class of the style sheet. */
   measure() {
     const width = this.root.clientWidth;
     const [size] = /** @type {[string, number]} */ (SIZES.find(([, least]) => width >= least));
@@ -361,7 +361,7 @@ export class Viewer {
     return true;
   }
 
-  /** What the address says besides the fragment: where it differs, another page is shown. */
+  /** The address without its fragment: where it differs, another page is shown. */
   page() {
     return location.pathname + location.search;
   }

@@ -257,7 +257,7 @@ export class AttributesPanel {
   }
 
   /**
-   * Why it is so, with a link to the node that decided: for what was preserved, mostly a write.
+   * The reason of the fate, with a link to the node that decided; for a preserved attribute mostly a write.
    * @param {any} row
    */
   why(row) {
@@ -309,7 +309,7 @@ export class AttributesPanel {
 }
 
 /**
- * How many parameters and buffers, as everywhere, and how many others: "12 + 2 others".
+ * The number of parameters and buffers, and of others: "12 + 2 others".
  * @param {any[]} rows
  */
 export function countWords(rows) {

@@ -113,7 +113,7 @@ export class ChartsPanel {
     }
   }
 
-  /** Where on the charts' axis the marking lines belong. */
+  /** The places of the marking lines on the charts' axis. */
   places() {
     const { pair } = this.app;
     return { chosen: pair?.after.index ?? OUTSIDE, base: pair?.chosen ? pair.before.index : OUTSIDE };
@@ -126,7 +126,7 @@ function caption({ title, note }) {
 }
 
 /**
- * What a ratio says, and where it says nothing, what would have shown.
+ * A ratio in words; where it shows no difference, the smallest one that would have shown.
  * @param {string} words
  * @param {string | null | undefined} unseen
  */

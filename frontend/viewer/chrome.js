@@ -1,4 +1,4 @@
-/* What stands around the panels: header, failure banner, tabs. */
+/* The frame of the panels: header, failure banner, tabs. */
 
 import { count } from "../graph/data/words.js";
 import { h, icon, reveal } from "./dom.js";
@@ -80,7 +80,7 @@ export function factCell(app, fact) {
 }
 
 /**
- * How many weights and buffers met which fate; a press shows all.
+ * The number of weights and buffers of each fate; a press shows all.
  * @param {Viewer} app
  */
 export function fates(app) {
@@ -132,7 +132,7 @@ function notices(app) {
 }
 
 /**
- * What the page around the viewer can do: buttons where there is room, else a menu.
+ * The actions of the page around the viewer: buttons where there is room, else a menu.
  * @param {Viewer} app
  */
 function actions(app) {
@@ -267,7 +267,7 @@ export function failureBanner(app) {
 }
 
 /**
- * What was to be measured and could not be, and why: the header's "not measured" is not what was asked for.
+ * The requested measurements that failed, and why; the header only says "not measured".
  * @param {Viewer} app
  */
 export function unmeasuredBanner(app) {

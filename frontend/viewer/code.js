@@ -70,7 +70,7 @@ export class CodePanel {
   }
 
   /**
-   * That a pass has no code, and which of its method has: Inductor generates it at the end.
+   * Says that a pass has no code, and which step of its method has: Inductor generates it at the end.
    * @param {ViewStep} step
    */
   nothing(step) {

@@ -16,7 +16,7 @@ export const COLOURINGS = {
   dtype: { label: "dtype", rule: "same", absent: "not known", text: String },
 };
 
-/** What the choice offers, in its words. */
+/** The options of the choice, with their labels. */
 export const COLOUR_CHOICES = [
   ["change", "change"],
   ["latency", "latency"],
@@ -88,7 +88,7 @@ function shared(model, index, kind, parts) {
 }
 
 /**
- * What to do where a value is not known of all nodes.
+ * The advice where some nodes have no value.
  * @param {TraceModel} model
  * @param {number} index
  * @param {string} kind

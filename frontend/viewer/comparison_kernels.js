@@ -1,4 +1,4 @@
-/* What Inductor generated in two traces: kernels that do the same work in one row. */
+/* Kernels that Inductor generated in two traces; those that do the same work share a row. */
 
 import { fill, h, reveal } from "./dom.js";
 import { sideSign } from "./pair.js";
@@ -128,7 +128,7 @@ export class ComparisonKernelsPanel {
     );
   }
 
-  /** Why a trace has no kernels to stand beside the other's. */
+  /** Says why a trace has no kernels. */
   absences() {
     const { comparison } = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model));
     return SIDES.map((side, index) => {

@@ -20,7 +20,7 @@ export class ComparisonModel extends TraceModel {
   }
 
   /**
-   * Which of two steps of one method, one of each trace, are shown for a state; any such pair may be asked for.
+   * The two steps of one method, one of each trace, that a state shows; a link may name any such pair.
    * @param {any} options
    */
   chosen({ step, against }) {
@@ -86,7 +86,7 @@ export class ComparisonModel extends TraceModel {
   }
 
   /**
-   * What `look` returns where attributes are read as trace A (0) or B (1) has them.
+   * Calls `look` while attributes are read as trace A (0) or B (1) has them, and returns its result.
    * @param {any} side
    * @param {any} look
    */

@@ -204,7 +204,7 @@ export class ComparisonSummary {
   }
 
   /**
-   * What the pass does, and where it changed nothing, why not, in which trace.
+   * The purpose of the pass and, for each trace in which it changed nothing, the reason.
    * @param {{ before: any, after: any }} options
    */
   sentences({ before, after }) {

@@ -55,7 +55,7 @@ export class Details extends DetailsLinks {
   }
 
   /**
-   * What became of the chosen line of source.
+   * The outcome of the chosen line of source.
    * @param {{ line: string }} options
    */
   line({ line }) {
@@ -125,7 +125,7 @@ export class Details extends DetailsLinks {
   }
 
   /**
-   * What is no node of this pass: a node of another pass, an input, or a module's box.
+   * A chosen id that is not a node of this pass: a node of another pass, an input, or a module's box.
    * @param {any} id
    * @param {ViewStep} step
    */
@@ -236,7 +236,7 @@ export class Details extends DetailsLinks {
   }
 
   /**
-   * What the graph can be coloured by, in words.
+   * The quantities that the graph can be coloured by, in words.
    * @param {number} at
    * @param {string} id
    */

@@ -1,4 +1,4 @@
-/* What happened to a node over all passes, for the side panel. */
+/* The kernels, history and rewrites of a node, for the side panel. */
 
 import { h } from "./dom.js";
 import { kernelsOf, noKernel } from "./node_kernels.js";

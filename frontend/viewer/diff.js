@@ -1,4 +1,4 @@
-/* Which lines two texts share. Every line has a key that is its own in its text, so no guess is needed at what became what. */
+/* The lines that two texts share. Every line has a unique key in its text, so that no line is matched by guessing. */
 
 /**
  * Compares two texts line by line: of the lines that read the same, the most that stand in the same order are kept.

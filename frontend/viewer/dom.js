@@ -197,7 +197,7 @@ export function reveal(box, element, { middle = false, below = 0 } = {}) {
 }
 
 /**
- * Where a key leads in a list; stops the key there.
+ * The place in a list that a key leads to; handles the key.
  * @param {KeyboardEvent} event
  * @param {number} at the place now, -1 for none
  * @param {number} count how many places there are

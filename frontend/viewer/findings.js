@@ -1,4 +1,4 @@
-/* What a trace answers at a glance: which pass paid off, what moved the numbers, how the frozen module fares. */
+/* The findings of a trace: the passes that made it faster, those that changed results, and the checks of the module. */
 
 import { fill, h } from "./dom.js";
 import { grid } from "./grid.js";

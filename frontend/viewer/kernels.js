@@ -1,4 +1,4 @@
-/* What Inductor generated: the kernels of a program in call order, and its code beside. */
+/* The kernels of a program in call order, with the generated code beside them. */
 
 import { count } from "../graph/data/words.js";
 import { fill, h, listMove, selectsText, VirtualList } from "./dom.js";
@@ -305,7 +305,7 @@ export class KernelsPanel {
 }
 
 /**
- * What the details tell of a kernel.
+ * The details of a kernel.
  * @param {Viewer} app
  * @param {any} program
  * @param {any} index

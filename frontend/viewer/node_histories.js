@@ -1,4 +1,4 @@
-/* How nodes came, changed and went. */
+/* The passes that made, changed and removed nodes. */
 
 import { changedFields } from "./snapshots.js";
 
@@ -13,7 +13,7 @@ export class NodeHistories {
   }
 
   /**
-   * How a node came, changed and went: [{step, what}] over its method's steps.
+   * The passes of a method that made, changed or removed a node, in order.
    * @param {string} method
    * @param {string} id
    */

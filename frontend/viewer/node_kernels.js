@@ -1,4 +1,4 @@
-/* Which kernels compute a node. */
+/* The kernels that compute a node. */
 
 /**
  * The kernels that compute a node, or else those that come from it, by their places.
@@ -17,7 +17,7 @@ export function kernelsOf(programs, method, id) {
 }
 
 /**
- * Why no kernel computes a node of the last graph, or null.
+ * The reason why no kernel computes a node of the last graph, or null.
  * @param {Program[]} programs of the trace
  * @param {string} method
  * @param {string} id

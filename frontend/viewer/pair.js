@@ -25,7 +25,7 @@ export class Pair {
     return this.before !== null && this.model.snapshot(this.before.index) === this.model.snapshot(this.after.index);
   }
 
-  /** How many nodes only one of the two has, or both in different words. */
+  /** The numbers of nodes that were added, removed and changed. */
   counts() {
     const { graphs } = this.model;
     const counts = { added: 0, removed: 0, changed: 0 };
@@ -63,7 +63,7 @@ export class Pair {
   }
 
   /**
-   * What the trace itself says about this pair's latency on one device; null where it says nothing.
+   * The trace's own verdict on this pair's latency on one device; null where there is none.
    *
    * Verdicts hold against the first measured step, and changes against the step they name. Anything else would be a
    * claim that the statistics did not make, however far apart two medians are.
@@ -84,7 +84,7 @@ export class Pair {
 }
 
 /**
- * How a step is called in few letters: its number and, where there are two traces, whose it is.
+ * A short label of a step: its number and, with two traces, the trace's letter.
  * @param {ViewStep} step
  */
 export function stepLabel(step) {

@@ -1,4 +1,4 @@
-/* What every list of passes has: filters, groups by stage, and, where there is little room, a drawer to be in. */
+/* The common parts of all lists of passes: filters, groups by stage, and a drawer on narrow pages. */
 
 import { h, reveal } from "./dom.js";
 
@@ -42,7 +42,7 @@ export class PassFrame {
   }
 
   /**
-   * Where there is little room, the list is a drawer: this opens and closes it.
+   * Opens and closes the drawer that holds the list on narrow pages.
    * @param {any} open
    */
   draw(open) {
@@ -52,7 +52,7 @@ export class PassFrame {
     if (open) this.list.focus();
   }
 
-  /** What opens the drawer. */
+  /** The button that opens the drawer. */
   drawerButton() {
     return h("button.fv-button.fv-drawer-button", { type: "button", onclick: () => this.draw(true) }, "Passes");
   }

@@ -23,7 +23,7 @@ export class PassList extends PassFrame {
   }
 
   /**
-   * What a wide list also tells, in columns.
+   * The further columns of a wide list.
    * @param {ViewStep} step
    */
   more(step) {
@@ -221,7 +221,7 @@ export class PassList extends PassFrame {
 }
 
 /**
- * What a wide list also tells of these steps: where none has it, there is no column.
+ * The further columns of a wide list, without those that no step has a value for.
  * @param {ViewStep[]} steps
  */
 function columns(steps) {
@@ -324,7 +324,7 @@ function describe(model, step) {
 }
 
 /**
- * What a full bar stands for: the slowest median with some room, for an interval may be many times longer.
+ * The time of a full bar: the slowest median with some room. An interval may be many times longer.
  * @param {ViewStep[]} steps
  */
 function latencyScale(steps) {

@@ -1,4 +1,4 @@
-/* What is printed: all of a trace that reads well on paper, one part under the other, made when the browser prints. */
+/* The printed page: all parts of a trace that read well on paper, made when the browser prints. */
 
 import { h } from "./dom.js";
 import { bars } from "./printed_bars.js";

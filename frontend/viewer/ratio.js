@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 const LEAST_SPREAD = 0.05; // smaller ratios are drawn small
 
 /**
- * How far from 1 the axis of some ratios goes, to both sides, as a factor.
+ * The end of the axis of some ratios: its distance from 1, as a factor, on both sides.
  * @param {any} ratios
  */
 export function ratioSpread(ratios) {

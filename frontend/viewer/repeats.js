@@ -7,7 +7,7 @@ import { detailsTitle, section } from "./section.js";
 const SHOWN = 8; // lines of differences
 
 /**
- * What the panel says of a group beyond its name; null where it is no repeat and no member of one.
+ * The facts about a repeated group or a member of one; null for any other group.
  * @param {Details} details
  * @param {Group} group
  * @param {Outline} outline
@@ -123,7 +123,7 @@ export function attributeLines(model, members) {
 }
 
 /**
- * How a module differs from a member of a repeat, in the first of some graphs in which it does.
+ * The differences between a module and a member of a repeat, in the first graph that has any.
  * @param {TraceModel} model
  * @param {Group} member
  * @param {Group} other

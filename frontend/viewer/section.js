@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 
 /**
- * What the panel is about, and beside it a badge or a word in grey.
+ * The title of the panel, and beside it a badge or a word in grey.
  * @param {any} text
  * @param {any} [mark]
  */

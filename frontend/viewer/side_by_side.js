@@ -11,7 +11,7 @@ const WORDS = {
 };
 
 /**
- * What Inductor generated with freezing beside what it generated without.
+ * The kernels with freezing beside those without.
  * @param {any} comparison one of `view.comparisons`
  * @param {Viewer} app
  */
@@ -29,7 +29,7 @@ function counts(app, { frozen, unfrozen, groups }) {
 }
 
 /**
- * How many groups there are of each difference ("17 differ, 1 the same").
+ * The numbers of groups by difference ("17 differ, 1 the same").
  * @param {any[]} groups
  * @param {any} words
  */

@@ -15,7 +15,7 @@ export class Snapshots {
   }
 
   /**
-   * What is in a snapshot.
+   * The contents of a snapshot.
    * @param {number} snapshot
    * @returns {GraphText} lines in the order of
    *   `freeze_engine.trace.graph_lines` as {key, depth, node, row} or {key, depth, text}, each key once; nodes by id; the id that defines a value; the ids

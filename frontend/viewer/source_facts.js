@@ -1,4 +1,4 @@
-/* What became of a line, in full: passes, what is left, kernels, time, error. */
+/* The outcome of a line in full: passes, remains, kernels, time, error. */
 
 import { count } from "../graph/data/words.js";
 import { percentText } from "./amounts.js";
@@ -96,7 +96,7 @@ function errors(app, row) {
 }
 
 /**
- * What stands there while nothing is looked at: how to begin, the foremost lines, and what is not known.
+ * The page while no line is in focus: a hint, the lines that matter most, and missing facts.
  * @param {Viewer} app
  * @param {[string, LineRow][]} foremost
  * @param {(key: string) => void} pin

@@ -280,7 +280,7 @@ function errorMark(row) {
 }
 
 /**
- * What the marks of a line say, in words.
+ * The marks of a line, in words.
  * @param {LineRow} row
  */
 export function words(row) {
@@ -295,7 +295,7 @@ export function words(row) {
 }
 
 /**
- * What is left of a line, in words.
+ * The remains of a line, in words.
  * @param {LineRow} row
  */
 export function left({ operators, left: nodes, constants }) {

@@ -10,7 +10,7 @@ import { kernelsOf } from "./node_kernels.js";
 const FOREMOST = 5;
 
 /**
- * What is looked at: a line by its key, a node by its id, a kernel of the chosen program by its place.
+ * The object in focus: a line by its key, a node by its id, a kernel of the chosen program by its place.
  * @typedef {{ kind: "line" | "node" | "kernel", id: any }} Look
  */
 
@@ -147,7 +147,7 @@ export class SourcePanel {
   }
 
   /**
-   * What is kept.
+   * The object that a click kept.
    * @returns {Look | null}
    */
   keptLook() {
@@ -158,7 +158,7 @@ export class SourcePanel {
   }
 
   /**
-   * What belongs to what is looked at.
+   * The lines, nodes and kernels that belong to the object in focus.
    * @param {Look | null} look
    * @returns {{ lines: string[], nodes: string[], kernels: number[] }}
    */

@@ -1,4 +1,4 @@
-/* Where nodes stand in the source files of the model. */
+/* The places of nodes in the source files of the model. */
 
 export class SourcePlaces {
   /** @param {TraceModel} model */
@@ -11,7 +11,7 @@ export class SourcePlaces {
   }
 
   /**
-   * Where a node stands in the source, the user's own file first: [{source, called}].
+   * The places of a node in the source, the user's own file first: [{source, called}].
    *
    * torch names the innermost place, which for a layer of torch.nn is torch's file. The method as it came still calls
    * its submodules, and the call that led to the node's module stands in the user's file.

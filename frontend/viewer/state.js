@@ -1,4 +1,4 @@
-/* What is shown, as one flat record, and the same as text for a link. */
+/* The state of the view as one flat record, and as text for a link. */
 
 /**
  * @typedef {object} State

@@ -109,7 +109,7 @@ export class PassSummary {
   }
 
   /**
-   * What the recording notes of the pass: why it decided as it did, which patterns matched.
+   * The notes on the pass: why it decided as it did, which patterns matched.
    * @param {ViewStep} step
    */
   notes(step) {
@@ -186,7 +186,7 @@ function name(step, app) {
 }
 
 /**
- * What the pass does, and, where it changed nothing, why not here.
+ * The purpose of the pass and, where it changed nothing, the reason.
  * @param {ViewStep} step
  * @param {TraceModel} model
  */
@@ -266,7 +266,7 @@ function latency(entry) {
 }
 
 /**
- * How large a difference had to be to be told, where none is.
+ * The smallest difference that would have shown, where none did.
  * @param {string | null | undefined} words
  */
 function unseen(words) {

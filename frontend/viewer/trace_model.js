@@ -60,7 +60,7 @@ export class TraceModel {
   }
 
   /**
-   * What is in a step's graph: see `Snapshots.graph`. Steps that left the graph as it was share one object.
+   * The contents of a step's graph: see `Snapshots.graph`. Steps that left the graph as it was share one object.
    * @param {any} index
    */
   graph(index) {
@@ -76,7 +76,7 @@ export class TraceModel {
   }
 
   /**
-   * What a step is compared with: the one place that says so.
+   * The step that a step is compared with.
    * @param {number|null} index the step
    * @param {number|null} against the step that was chosen to compare with; null: none
    * @returns {number|null} the step just before, unless another one was chosen that can be compared
@@ -263,7 +263,7 @@ export class TraceModel {
   }
 
   /**
-   * Where a method's last graph reads an attribute that is still one: {method, step, value, node} each.
+   * The reads of a remaining attribute in the last graphs: {method, step, value, node} each.
    * @param {any} path
    */
   readers(path) {
@@ -275,7 +275,7 @@ export class TraceModel {
   }
 
   /**
-   * Where an attribute's value is at the end: the constants that hold it, or what reads an attribute that is still there.
+   * The places of an attribute's value at the end: constants that hold it, or nodes that read the remaining attribute.
    * @param {any} row
    */
   homes(row) {
@@ -288,7 +288,7 @@ export class TraceModel {
   }
 
   /**
-   * How a node came, changed and went: [{step, what}] over its method's steps.
+   * The passes of a method that made, changed or removed a node, in order.
    * @param {string} method
    * @param {string} id
    */
@@ -297,7 +297,7 @@ export class TraceModel {
   }
 
   /**
-   * Where a node stands in the source, the user's own file first.
+   * The places of a node in the source, the user's own file first.
    * @param {string} method
    * @param {GraphNode} node
    */

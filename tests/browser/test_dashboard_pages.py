@@ -179,6 +179,7 @@ def test_one_click_records_an_example(opened: Opener) -> None:
         "call": "freezer-ui record example:counter",
         "model": "example:counter",
         "inputs": [],
+        "imports": [],
         "backend": "torchscript",
         "via": None,
         "options": {
