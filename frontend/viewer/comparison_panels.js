@@ -7,7 +7,8 @@ import { fill, h, listMove, VirtualList } from "./dom.js";
 import { GraphPanel } from "./graph_panel.js";
 import { sideSign } from "./pair.js";
 import { grid } from "./grid.js";
-import { AliasesPanel, RewritesPanel } from "./panels.js";
+import { AliasesPanel } from "./aliases_panel.js";
+import { RewritesPanel } from "./rewrites_panel.js";
 import { section } from "./section.js";
 import { fateBadge } from "./sheet.js";
 

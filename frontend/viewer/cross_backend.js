@@ -14,7 +14,8 @@ import { GraphPanel } from "./graph_panel.js";
 import { IrPanel } from "./ir.js";
 import { sideSign, stepLabel } from "./pair.js";
 import { grid } from "./grid.js";
-import { AliasesPanel, RewritesPanel } from "./panels.js";
+import { AliasesPanel } from "./aliases_panel.js";
+import { RewritesPanel } from "./rewrites_panel.js";
 import { PassList } from "./passes.js";
 import { PassSummary } from "./summary.js";
 

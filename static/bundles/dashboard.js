@@ -332,16 +332,16 @@
   function button(text, onclick, { kind = "", icon: icon2 = null, ...props } = {}) {
     return h("button.fv-button.fd-button", { type: "button", class: kind && `fd-${kind}`, onclick, ...props }, icon2 && sign(icon2), text);
   }
-  function iconButton(name2, label, onclick, props = {}) {
-    return h("button.fv-icon", { type: "button", title: label, "aria-label": label, onclick, ...props }, sign(name2));
+  function iconButton(name2, label2, onclick, props = {}) {
+    return h("button.fv-icon", { type: "button", title: label2, "aria-label": label2, onclick, ...props }, sign(name2));
   }
   function badge(job) {
     const tone = isUnmeasured(job) ? "warn" : STATES[job.state].tone;
     return h("span.fv-badge.fd-badge", { class: `fd-tone-${tone}` }, h("span.fv-dot"), stateName(job));
   }
-  function progress(label) {
+  function progress(label2) {
     const bar2 = h("div.fd-progress-bar");
-    const element3 = h("div.fd-progress", { role: "progressbar", "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 100 }, bar2);
+    const element3 = h("div.fd-progress", { role: "progressbar", "aria-label": label2, "aria-valuemin": 0, "aria-valuemax": 100 }, bar2);
     const update = (done, total) => {
       const percent = total ? Math.min(100, Math.floor(100 * done / total)) : null;
       element3.classList.toggle("fd-unsure", percent === null);
@@ -463,10 +463,10 @@
     }
     item(entry) {
       const usable = entry.kind === "folder" || this.kinds.includes(entry.kind);
-      const label = entry.name === ".." ? "The folder above" : null;
+      const label2 = entry.name === ".." ? "The folder above" : null;
       const choose = () => entry.kind === "folder" ? this.enter(entry.path) : this.onchoose(entry);
       const about = entry.size_bytes === null ? "" : bytesText(entry.size_bytes);
-      return h("li", null, h("button.fd-file", { type: "button", disabled: !usable, "aria-label": label, onclick: choose, title: usable ? entry.path : `${entry.path}: not to be opened here` }, sign(ICONS2[entry.kind]), h("span.fd-file-name", null, nameText(entry.name)), h("span.fv-muted.fv-small.fv-num", null, about), h("span.fv-muted.fv-small.fd-file-when", null, modified(entry))));
+      return h("li", null, h("button.fd-file", { type: "button", disabled: !usable, "aria-label": label2, onclick: choose, title: usable ? entry.path : `${entry.path}: not to be opened here` }, sign(ICONS2[entry.kind]), h("span.fd-file-name", null, nameText(entry.name)), h("span.fv-muted.fv-small.fv-num", null, about), h("span.fv-muted.fv-small.fd-file-when", null, modified(entry))));
     }
     async enter(path) {
       if (await this.show(path)) this.list.querySelector("button:enabled")?.focus();
@@ -644,23 +644,23 @@
     file() {
       return [this.main("path", "File that torch.save wrote", "tensor.pt"), button("Browse…", () => this.rows.browse(this.row))];
     }
-    main(key, label, placeholder) {
-      return this.text(key, label, { data: { key, main: "" }, placeholder, class: "fd-grow" });
+    main(key, label2, placeholder) {
+      return this.text(key, label2, { data: { key, main: "" }, placeholder, class: "fd-grow" });
     }
-    text(key, label, props) {
-      return h("input.fv-input", { "aria-label": label, value: this.fields[key], autocomplete: "off", spellcheck: "false", oninput: (event) => {
+    text(key, label2, props) {
+      return h("input.fv-input", { "aria-label": label2, value: this.fields[key], autocomplete: "off", spellcheck: "false", oninput: (event) => {
         this.fields[key] = event.target.value;
         this.rows.changed(this.row);
       }, "aria-describedby": `${this.row.id}-said`, data: { key }, ...props });
     }
-    select(key, label, options) {
+    select(key, label2, options) {
       const choose = (event) => {
         this.fields[key] = event.target.value;
         this.rows.paint(this.row);
         this.row.element.querySelector(`[data-key=${key}]`).focus();
         this.rows.changed(this.row);
       };
-      return h("select.fv-input", { "aria-label": label, onchange: choose, data: { key } }, options.map(([value, words5]) => h("option", { value, selected: this.fields[key] === value }, words5)));
+      return h("select.fv-input", { "aria-label": label2, onchange: choose, data: { key } }, options.map(([value, words5]) => h("option", { value, selected: this.fields[key] === value }, words5)));
     }
   };
   function assigned(rows, parameters) {
@@ -921,7 +921,7 @@
       const { recording, measure: options } = this.site.options;
       const switches = measureSwitches(this.site);
       const measure = request.measure ?? { ...Object.fromEntries(Object.values(options).map((option) => [option.id, option.default])), ...Object.fromEntries(MEASUREMENTS.map((id) => [id, false])) };
-      this.boxes = switches.map(({ id, label, help }) => ({ name: id, ...checkbox(label, measure[id], () => this.update(), help) }));
+      this.boxes = switches.map(({ id, label: label2, help }) => ({ name: id, ...checkbox(label2, measure[id], () => this.update(), help) }));
       this.seconds = this.number(options.seconds, measure.seconds, { min: "0.5", step: "0.5" });
       this.threads = this.number(options.threads, measure.threads, { min: "1", step: "1" });
       this.sets = this.number(options.input_sets, measure.input_sets, { min: "1", step: "1" });
@@ -932,9 +932,9 @@
       const fields = [this.seconds, this.threads, this.sets, this.limit, this.memory];
       fill(this.element, this.boxes.map(({ element: element3 }) => element3), h("div.fd-pair", null, fields.map(({ element: element3 }) => element3)));
     }
-    number({ label, help, empty: placeholder }, value, limits) {
+    number({ label: label2, help, empty: placeholder }, value, limits) {
       const more = { ...limits, placeholder, oninput: () => this.update() };
-      return field(label, h("input.fv-input.fd-number", { type: "number", value: value ?? "", ...more }), { note: help });
+      return field(label2, h("input.fv-input.fd-number", { type: "number", value: value ?? "", ...more }), { note: help });
     }
     enable({ latency: latency3, numerics: numerics2 }) {
       this.seconds.control.disabled = this.threads.control.disabled = !latency3;
@@ -1126,10 +1126,10 @@
       input.setAttribute("list", known.id);
       return h("div", null, field(option.label, input, { note: option.help }).element, known);
     }
-    choice({ id, label, choices, help }, set) {
+    choice({ id, label: label2, choices, help }, set) {
       const chosen = this.form.request.options[id];
       const options = choices.map(({ value, label: text }, at) => h("option", { value: at, selected: value === chosen }, text));
-      return field(label, h("select.fv-input", { onchange: (event) => set(choices[event.target.value].value) }, options), { note: help }).element;
+      return field(label2, h("select.fv-input", { onchange: (event) => set(choices[event.target.value].value) }, options), { note: help }).element;
     }
     fillPlaces() {
       const { request } = this.form;
@@ -1154,7 +1154,7 @@
         request.checks = offered.choices.map(({ value }) => value).filter((other) => other === id ? event.target.checked : request.checks.includes(other));
         this.form.changed();
       };
-      const checks = offered.choices.map(({ value, label, help }) => checkbox(label, request.checks.includes(value), ask(value), help).element);
+      const checks = offered.choices.map(({ value, label: label2, help }) => checkbox(label2, request.checks.includes(value), ask(value), help).element);
       const ablate = (event) => {
         request.ablation = event.target.checked;
         this.form.changed();
@@ -1612,8 +1612,8 @@
   function fateBadge(fate, props = {}) {
     return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}`, ...props }, h("span.fv-dot"), fate);
   }
-  function dialog2(label, ...children) {
-    const element3 = h("dialog.fv-sheet", { "aria-label": label, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
+  function dialog2(label2, ...children) {
+    const element3 = h("dialog.fv-sheet", { "aria-label": label2, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
     return element3;
   }
   function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS, glossary = [], tour } = {}) {
@@ -1654,8 +1654,8 @@
       this.tip = h("div.fv-tip", { role: "tooltip", "aria-hidden": "true", hidden: true });
       this.element = h("div", null, [...this.meanings].map(([name2, text]) => h("span", { id: idOf(app, name2), hidden: true }, text)), this.tip);
       const follow = (event) => {
-        const label = event.target.closest?.("[data-term]");
-        if (event.type === "pointerover" || label?.matches(":focus-visible")) this.show(label);
+        const label2 = event.target.closest?.("[data-term]");
+        if (event.type === "pointerover" || label2?.matches(":focus-visible")) this.show(label2);
       };
       const leave = (event) => event.target.closest?.("[data-term]") && this.hide();
       const escape = (event) => event.key === "Escape" && !this.tip.hidden && this.stop(event);
@@ -1674,12 +1674,12 @@
     has(name2) {
       return this.meanings.has(name2);
     }
-    show(label) {
-      const text = label && this.meanings.get(label.dataset.term ?? "");
+    show(label2) {
+      const text = label2 && this.meanings.get(label2.dataset.term ?? "");
       if (!text) return;
       this.tip.textContent = text;
       this.tip.hidden = false;
-      const [outer, inner] = [this.app.root.getBoundingClientRect(), label.getBoundingClientRect()];
+      const [outer, inner] = [this.app.root.getBoundingClientRect(), label2.getBoundingClientRect()];
       const { offsetWidth: width2, offsetHeight: height } = this.tip;
       const below = inner.bottom - outer.top + 6;
       const fits = below + height < outer.height;
@@ -2003,182 +2003,17 @@
   function sideSign(side) {
     return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);
   }
-  var RewritesPanel = class {
-    constructor(app) {
-      this.shown = void 0;
-      this.app = app;
-      this.id = "rewrites";
-      this.term = "rewrite";
-      this.label = "Rewrites";
-      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
-      this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
-      this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
-      this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
-    }
-    scopeButton(scope, text) {
-      return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
-    }
-    render(state) {
-      for (const [scope, button2] of this.scopes) button2.setAttribute("aria-pressed", String(scope === state.scope));
-      const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
-      if (key !== this.shown) this.build(state);
-      this.shown = key;
-      for (const cell of this.body.querySelectorAll("[data-node]")) {
-        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node));
-      }
-    }
-    build(state) {
-      const { model } = this.app;
-      const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
-      const blocks = steps.map((step) => this.block(step)).filter(Boolean);
-      fill(this.body, blocks.length ? blocks : this.nothing(state));
-    }
-    nothing(state) {
-      if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
-      const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
-      return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
-    }
-    block(step) {
-      if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) {
-        return null;
-      }
-      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
-    }
-    rewrites(step) {
-      const rows = step.rewrites.map((rewrite) => h("tr", null, h("td", null, h("strong", null, rewrite.kind)), h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)), h("td", null, this.nodes(rewrite.produced, step.index, step.index)), h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))), h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path)))));
-      return grid([term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`], ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
-    }
-    nodes(ids, at, step) {
-      const { model } = this.app;
-      return ids.map((id) => {
-        const op = model.graph(at).nodes.get(id)?.op;
-        return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
-      });
-    }
-    missGrid(caption2, step) {
-      const rows = step.near_misses.map((miss) => h("tr", null, h("td", null, h("strong", null, miss.kind)), h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)), h("td", null, h("span.fv-badge", null, miss.reason)), h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null)));
-      return grid(caption2, ["Fold", "Nodes", "Why not", "Evidence"], rows);
-    }
-  };
-  function log(lines) {
-    return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
-  }
+  var CARDS_FROM = 3;
   function grid(caption2, heads2, rows) {
-    return h("table.fv-grid", null, h("caption", null, caption2), h("thead", null, h("tr", null, heads2.map((text) => text === "" ? h("td") : h("th", { scope: "col" }, text)))), h("tbody", null, rows));
+    const cells2 = heads2.map((head) => head === "" ? h("td") : h("th", { scope: "col" }, head));
+    for (const row of rows) label(row, cells2);
+    return h("table.fv-grid", { class: heads2.length >= CARDS_FROM ? "fv-grid-cards" : "" }, h("caption", null, caption2), h("thead", null, h("tr", null, cells2)), h("tbody", null, rows));
   }
-  var AliasesPanel = class {
-    static isFor({ steps, view }) {
-      return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
-    }
-    constructor(app) {
-      this.shown = void 0;
-      this.step = void 0;
-      this.app = app;
-      this.id = "aliases";
-      this.term = "alias set";
-      this.label = "Aliases & writes";
-      this.entries = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
-      this.note = h("span.fv-muted", { role: "status" });
-      this.writes = h("div.fv-writes");
-      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
-      this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
-    }
-    focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    stepOf(state) {
-      return this.app.model.step(state.step);
-    }
-    render(state) {
-      const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
-      if (key !== this.shown) this.build(state);
-      this.shown = key;
-      this.mark();
-    }
-    mark() {
-      const { focused } = this.app;
-      for (const row of this.writes.querySelectorAll("[data-node]")) {
-        row.classList.toggle("fv-chosen", focused.has(row.dataset.node));
-      }
-      this.list.refresh();
-      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
-      if (place >= 0) this.list.reveal(place, { middle: true });
-    }
-    isChosen(value) {
-      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value));
-    }
-    build(state) {
-      const step = this.stepOf(state);
-      const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
-      this.text.value = state.alias;
-      this.text.disabled = !aliases;
-      this.table.hidden = !aliases;
-      if (!aliases) return this.missing();
-      this.step = step;
-      const text = state.alias.toLowerCase();
-      this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
-      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${count(aliases.writes.length, "write")}`;
-      fill(this.writes, this.written(aliases.writes, text));
-      this.list.update(this.entries.length, 0);
-    }
-    destroy() {
-      this.list.destroy();
-    }
-    missing() {
-      const kept = this.app.model.steps.filter((step) => step.aliases !== null);
-      this.note.textContent = "";
-      const where = kept.map((step) => h("li", null, this.app.details.stepLink(step.index, { tab: "aliases" }), h("span.fv-muted", null, ` ${step.method}`)));
-      fill(this.writes, h("p.fv-empty", null, "No alias analysis was recorded for this pass.", kept.length ? " It was for:" : ""), h("ul.fv-list.fv-centred", null, where));
-    }
-    written(writes, text) {
-      const shown = writes.filter((write2) => !text || `${write2.op} ${write2.targets.join(" ")}`.toLowerCase().includes(text));
-      if (!shown.length) {
-        return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
-      }
-      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? placeText(write2.source) : "")));
-      return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
-    }
-    values(names) {
-      return names.map((name2, at) => [at ? ", " : "", this.value(name2)]);
-    }
-    value(name2) {
-      const maker = this.app.model.graph(this.step.index).makers.get(name2);
-      if (maker !== void 0) return this.app.link(`%${name2}`, { node: maker, attribute: null });
-      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", null, term(this.app, "wildcard", name2)) : h("code", null, `%${name2}`);
-    }
-    row(index) {
-      const [value, relation, targets] = this.entries[index];
-      const maker = this.app.model.graph(this.step.index).makers.get(value);
-      const choose = (event) => event.target.closest("a") || maker === void 0 || this.app.navigate({ node: maker, attribute: null });
-      return h("div.fv-table-row", { role: "row", class: this.isChosen(value) ? "fv-chosen" : "", onclick: choose }, h("div.fv-clip", { role: "cell" }, this.value(value)), h("div.fv-muted", { role: "cell" }, relation), h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)));
-    }
-  };
-  var EnvironmentPanel = class {
-    constructor(app) {
-      this.app = app;
-      this.id = "environment";
-      this.label = "Environment";
-      const { environment } = app.model.view;
-      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
-    }
-    call(text) {
-      return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
-    }
-    notices(notices2, title, tone = "") {
-      if (!notices2.length) return null;
-      const items = notices2.map((notice) => h("li", null, h("span.fv-badge", { class: tone }, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
-      return section(title, h("ul.fv-list.fv-notices", null, items));
-    }
-    render() {
-    }
-  };
-  function baselines(rows) {
-    const cells2 = rows.map((row) => h("tr", null, h("th", { scope: "row" }, row.name), h("td.fv-num", null, row.latency.length ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`)) : "not measured"), h("td.fv-num", null, row.numerics.length ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`)) : "not compared")));
-    return grid("", ["Model", "Latency", "Largest error"], cells2);
+  function label(row, heads2) {
+    if (row.cells.length !== heads2.length) return;
+    heads2.forEach((head, column) => {
+      if (head.textContent && column > 0) row.cells[column].dataset.label = head.textContent;
+    });
   }
   var OUTSIDE = -10;
   var LEFT_OUT = "Nothing was measured, so this view leaves its charts out to stay small. The HTML report (freezer-ui report, or viewer.report.write_report) has those of nodes and constants; a trace recorded with measurements has all of them here.";
@@ -2315,9 +2150,9 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
     const found = app.model.view.environment.notices;
     if (!found.length) return null;
     const open = () => app.navigate({ tab: "environment" }, { jump: true });
-    const label = found.length === 1 ? "1 notice" : `${found.length} notices`;
-    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label}
-${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
+    const label2 = found.length === 1 ? "1 notice" : `${found.length} notices`;
+    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label2}
+${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
   }
   function actions(app) {
     const all = app.options.actions;
@@ -2526,8 +2361,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.list = new VirtualList({ rowHeight: 20, row: (index) => this.row(index), props: { class: "fv-code", role: "region", "aria-label": "Graph as text" } });
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("label.fv-check", null, this.fold, "Fold unchanged lines"), this.jump("↑", -1, "Previous change"), this.jump("↓", 1, "Next change"), this.note), this.list.element);
     }
-    jump(text, direction, label) {
-      return h("button.fv-button", { type: "button", "aria-label": label, title: label, onclick: () => this.next(direction) }, text);
+    jump(text, direction, label2) {
+      return h("button.fv-button", { type: "button", "aria-label": label2, title: label2, onclick: () => this.next(direction) }, text);
     }
     next(direction) {
       const first = Math.round(this.list.element.scrollTop / 20);
@@ -2756,13 +2591,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
   }
   function valuesOfNode(model, index, id) {
-    return Object.entries(COLOURINGS).flatMap(([kind, { label, rule, text }]) => {
+    return Object.entries(COLOURINGS).flatMap(([kind, { label: label2, rule, text }]) => {
       const parts = partsOf(model, index, kind).get(id);
       if (!parts?.length) return [];
       const amounts = parts.map(([, amount3]) => amount3);
-      if (rule === "same") return [[label, parts.map(([key]) => key).join(", ")]];
+      if (rule === "same") return [[label2, parts.map(([key]) => key).join(", ")]];
       const amount2 = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
-      return [[label, text(amount2) + shared(model, index, kind, parts)]];
+      return [[label2, text(amount2) + shared(model, index, kind, parts)]];
     });
   }
   function shared(model, index, kind, parts) {
@@ -3054,8 +2889,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     constructor(app) {
       this.app = app;
     }
-    link(text, patch, label) {
-      return this.app.link(text, patch, label);
+    link(text, patch, label2) {
+      return this.app.link(text, patch, label2);
     }
     nodeLink(id, step = this.app.current.step) {
       return this.link(`%${id}`, { node: id, attribute: null, ...this.visibleIn(step) });
@@ -3870,7 +3705,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const smaller = duplicates.length - rows.length;
       const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
       const more = between2.length - ended.length;
-      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", ""], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", ""], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
     }
     betweenRow({ step, until, bytes, names }) {
       const more = names.length - NAMES_SHOWN;
@@ -4147,8 +3982,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function groupSize({ group: group2, open, parent }) {
     if (parent < 0) return { width: 0, height: 0 };
-    const label = Math.min(240, textWidth(FONTS.header, group2.label));
-    return open ? { width: label + 120, height: HEADER + 20 } : { width: Math.max(168, label + 56), height: 48 };
+    const label2 = Math.min(240, textWidth(FONTS.header, group2.label));
+    return open ? { width: label2 + 120, height: HEADER + 20 } : { width: Math.max(168, label2 + 56), height: 48 };
   }
   function nodeSize(outline, { key, caption: caption2 }) {
     const size = { width: 84, height: 28 };
@@ -5240,15 +5075,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     const least = above ? above.y + height : view.top + look.headerTop / zoom;
     const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
     const status = picture2.statusOf(item);
-    const label = shorten(FONTS.header, (status ? `${SIGNS4[status]} ` : "") + group2.label, box.width - 34 * scale, scale);
-    const width2 = textWidth(FONTS.header, label) * scale + 26 * scale;
+    const label2 = shorten(FONTS.header, (status ? `${SIGNS4[status]} ` : "") + group2.label, box.width - 34 * scale, scale);
+    const width2 = textWidth(FONTS.header, label2) * scale + 26 * scale;
     const x = Math.max(box.x + INSET, Math.min(view.left + INSET / zoom, box.x + box.width - width2 - INSET));
-    return { item, label, x, y, width: width2, height };
+    return { item, label: label2, x, y, width: width2, height };
   }
   function overlaps(a, b) {
     return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height * 0.8 && b.y < a.y + a.height * 0.8;
   }
-  function paintHeader(job, { item, label, x, y, width: width2 }, scale) {
+  function paintHeader(job, { item, label: label2, x, y, width: width2 }, scale) {
     const { s, theme, picture: picture2 } = job;
     const status = picture2.statusOf(item);
     s.save();
@@ -5258,7 +5093,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     s.roundRect(0, 2, width2 / scale, 19, 5);
     ink(job, status ? theme[status].fill : theme.label);
     paintToggle(job, 10, 11.5, false);
-    write(job, label, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
+    write(job, label2, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
     const box = picture2.box(item);
     const room = (box.x + box.width - x - width2) / scale - INSET;
     const badges = badgesOf(job, item);
@@ -5379,7 +5214,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { picture: picture2 } = this.view;
       const width2 = this.width();
       fillRect(surface, { x: 0, width: width2, height: TITLE }, colours.page);
-      const { word: word2, label, nodes: nodes2, changes } = titleOf(picture2, side);
+      const { word: word2, label: label2, nodes: nodes2, changes } = titleOf(picture2, side);
       const write2 = (text, x2, font, colour) => {
         surface.font = font;
         surface.fillStyle = colour;
@@ -5391,7 +5226,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const { header: header2, count: count3 } = FONTS;
       let x = write2(word2, 14, count3, colours.soft) + 8;
       const room = width2 - x - 90 - changes.length * 50;
-      x = write2(shorten(header2, label, room), x, header2, colours.text) + 12;
+      x = write2(shorten(header2, label2, room), x, header2, colours.text) + 12;
       for (const { status, text } of changes) x = write2(text, x, header2, colours[status].line) + 8;
       write2(`${nodes2} nodes`, x, count3, colours.soft);
     }
@@ -5613,7 +5448,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         return at === 0 ? `to ${text(end)}` : end === void 0 ? `${text(start)} to ${text(this.most)}` : text(start);
       });
       const labels = this.most > 0 ? [text(0), ...ranges.slice(0, 1), ...ranges.slice(1).map(from)] : [text(0)];
-      return labels.map((label, level) => ({ tone: theme.ramp[level], label }));
+      return labels.map((label2, level) => ({ tone: theme.ramp[level], label: label2 }));
     }
   };
   function from(text, at, all) {
@@ -5929,13 +5764,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function makeHolder(tree, parent, members) {
     const [first, last] = [members[0], members.at(-1)];
     const end = INDEXED.exec(last.segment ?? "")?.[2];
-    const label = `${first.label}–${end} × ${members.length}`;
-    return tree.addGroup({ id: `${first.id}×`, label, parent, node: NONE12 });
+    const label2 = `${first.label}–${end} × ${members.length}`;
+    return tree.addGroup({ id: `${first.id}×`, label: label2, parent, node: NONE12 });
   }
   function fill2(tree, holder, members) {
     const [first, ...others] = members;
-    const label = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
-    const rest = tree.addGroup({ id: `${first.id}×+`, label, parent: holder, node: NONE12 });
+    const label2 = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
+    const rest = tree.addGroup({ id: `${first.id}×+`, label: label2, parent: holder, node: NONE12 });
     rest.children = others;
     rest.isRest = true;
     holder.repeat = members;
@@ -6088,8 +5923,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       const count3 = counts3.get(id) || 0;
       counts3.set(id, count3 + 1);
       const name2 = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
-      const label = count3 ? `${name2} (${count3 + 1})` : name2;
-      const child = this.addGroup({ id: count3 ? `${id}#${count3 + 1}` : id, label, segment, parent, node: NONE13 });
+      const label2 = count3 ? `${name2} (${count3 + 1})` : name2;
+      const child = this.addGroup({ id: count3 ? `${id}#${count3 + 1}` : id, label: label2, segment, parent, node: NONE13 });
       parent.children.push(child);
       return child;
     }
@@ -6101,12 +5936,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     _addHolder(parent, key, count3, base2) {
       const id = `${this.union.model.ids[key]}/`;
-      const label = opName(this.union.op(key));
-      const group2 = this.addGroup({ id, label, parent, node: key });
+      const label2 = opName(this.union.op(key));
+      const group2 = this.addGroup({ id, label: label2, parent, node: key });
       parent.children.push(group2);
       this.parentOf[key] = group2;
       const inner = [...base2, ...this._path(key, base2)];
-      const names = blockNames(label, count3);
+      const names = blockNames(label2, count3);
       for (let number3 = 0; number3 < count3; number3++) {
         const body = count3 === 1 ? group2 : this.addGroup({ id: `${id}${number3}/`, label: names[number3], parent: group2, node: NONE13, block: true });
         if (body !== group2) group2.children.push(body);
@@ -6165,8 +6000,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   function bodyName(holder, block) {
     return `${holder}/${block}`;
   }
-  function blockNames(label, count3) {
-    if (label === "If" && count3 === 2) return ["then", "else"];
+  function blockNames(label2, count3) {
+    if (label2 === "If" && count3 === 2) return ["then", "else"];
     return Array.from({ length: count3 }, (_, number3) => `block ${number3}`);
   }
   var NONE14 = -1;
@@ -6826,14 +6661,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (!this.entries.length) return;
       const row = element("p", "", this.box);
       if (this.title) element("span", "", row).textContent = this.title;
-      for (const { fill: fill3, label, sign: sign2 = "" } of this.entries) {
-        addEntry(row, label, { sign: sign2, fill: fill3, line: fill3, ink: colours.box });
+      for (const { fill: fill3, label: label2, sign: sign2 = "" } of this.entries) {
+        addEntry(row, label2, { sign: sign2, fill: fill3, line: fill3, ink: colours.box });
       }
     }
     drawValues(values, theme) {
-      const { absent: absent2, label, missing } = values.colouring;
+      const { absent: absent2, label: label2, missing } = values.colouring;
       const row = element("p", "", this.box);
-      element("span", "fg-legend-title", row).textContent = `${label}:`;
+      element("span", "fg-legend-title", row).textContent = `${label2}:`;
       const entries = values.entries(theme);
       entries.forEach(({ tone, label: text }, at) => {
         const entry = addEntry(row, text, { sign: "", fill: tone.fill, line: theme.line, ink: tone.text });
@@ -6848,12 +6683,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
-  function addEntry(row, label, { sign: sign2, fill: fill3, line: line2, ink: ink2 }) {
+  function addEntry(row, label2, { sign: sign2, fill: fill3, line: line2, ink: ink2 }) {
     const box = element("span", "", row);
     const swatch = element("i", "", box);
     swatch.textContent = sign2;
     Object.assign(swatch.style, { background: fill3, borderColor: line2, color: ink2 });
-    element("span", "", box).textContent = label;
+    element("span", "", box).textContent = label2;
     return box;
   }
   function placeMarks(marks, picture2) {
@@ -8221,7 +8056,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       };
       for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add2);
       this.view.setMarks(marks);
-      this.view.setLegend([...fates2].sort().map(([label, fill3]) => ({ fill: fill3, label, sign: label[0].toUpperCase() })), "attributes:");
+      this.view.setLegend([...fates2].sort().map(([label2, fill3]) => ({ fill: fill3, label: label2, sign: label2[0].toUpperCase() })), "attributes:");
     }
     markKernel({ name: name2 }, fill3) {
       const mark = { fill: fill3, label: "kernel", sign: "K" };
@@ -8302,15 +8137,189 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       app.panels.get("graph").focusSearch();
     }
   };
+  var AliasesPanel = class {
+    static isFor({ steps, view }) {
+      return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
+    }
+    constructor(app) {
+      this.shown = void 0;
+      this.step = void 0;
+      this.app = app;
+      this.id = "aliases";
+      this.term = "alias set";
+      this.label = "Aliases & writes";
+      this.entries = [];
+      this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
+      this.note = h("span.fv-muted", { role: "status" });
+      this.writes = h("div.fv-writes");
+      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
+      this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
+    }
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+    stepOf(state) {
+      return this.app.model.step(state.step);
+    }
+    render(state) {
+      const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
+      if (key !== this.shown) this.build(state);
+      this.shown = key;
+      this.mark();
+    }
+    mark() {
+      const { focused } = this.app;
+      for (const row of this.writes.querySelectorAll("[data-node]")) {
+        row.classList.toggle("fv-chosen", focused.has(row.dataset.node));
+      }
+      this.list.refresh();
+      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
+      if (place >= 0) this.list.reveal(place, { middle: true });
+    }
+    isChosen(value) {
+      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value));
+    }
+    build(state) {
+      const step = this.stepOf(state);
+      const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
+      this.text.value = state.alias;
+      this.text.disabled = !aliases;
+      this.table.hidden = !aliases;
+      if (!aliases) return this.missing();
+      this.step = step;
+      const text = state.alias.toLowerCase();
+      this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
+      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${count(aliases.writes.length, "write")}`;
+      fill(this.writes, this.written(aliases.writes, text));
+      this.list.update(this.entries.length, 0);
+    }
+    destroy() {
+      this.list.destroy();
+    }
+    missing() {
+      const kept = this.app.model.steps.filter((step) => step.aliases !== null);
+      this.note.textContent = "";
+      const where = kept.map((step) => h("li", null, this.app.details.stepLink(step.index, { tab: "aliases" }), h("span.fv-muted", null, ` ${step.method}`)));
+      fill(this.writes, h("p.fv-empty", null, "No alias analysis was recorded for this pass.", kept.length ? " It was for:" : ""), h("ul.fv-list.fv-centred", null, where));
+    }
+    written(writes, text) {
+      const shown = writes.filter((write2) => !text || `${write2.op} ${write2.targets.join(" ")}`.toLowerCase().includes(text));
+      if (!shown.length) {
+        return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
+      }
+      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? placeText(write2.source) : "")));
+      return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
+    }
+    values(names) {
+      return names.map((name2, at) => [at ? ", " : "", this.value(name2)]);
+    }
+    value(name2) {
+      const maker = this.app.model.graph(this.step.index).makers.get(name2);
+      if (maker !== void 0) return this.app.link(`%${name2}`, { node: maker, attribute: null });
+      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", null, term(this.app, "wildcard", name2)) : h("code", null, `%${name2}`);
+    }
+    row(index) {
+      const [value, relation, targets] = this.entries[index];
+      const maker = this.app.model.graph(this.step.index).makers.get(value);
+      const choose = (event) => event.target.closest("a") || maker === void 0 || this.app.navigate({ node: maker, attribute: null });
+      return h("div.fv-table-row", { role: "row", class: this.isChosen(value) ? "fv-chosen" : "", onclick: choose }, h("div.fv-clip", { role: "cell" }, this.value(value)), h("div.fv-muted", { role: "cell" }, relation), h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)));
+    }
+  };
+  var EnvironmentPanel = class {
+    constructor(app) {
+      this.app = app;
+      this.id = "environment";
+      this.label = "Environment";
+      const { environment } = app.model.view;
+      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
+    }
+    call(text) {
+      return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
+    }
+    notices(notices2, title, tone = "") {
+      if (!notices2.length) return null;
+      const items = notices2.map((notice) => h("li", null, h("span.fv-badge", { class: tone }, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
+      return section(title, h("ul.fv-list.fv-notices", null, items));
+    }
+    render() {
+    }
+  };
+  function baselines(rows) {
+    const cells2 = rows.map((row) => h("tr", null, h("th", { scope: "row" }, row.name), h("td.fv-num", null, row.latency.length ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`)) : "not measured"), h("td.fv-num", null, row.numerics.length ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`)) : "not compared")));
+    return grid("", ["Model", "Latency", "Largest error"], cells2);
+  }
+  var RewritesPanel = class {
+    constructor(app) {
+      this.shown = void 0;
+      this.app = app;
+      this.id = "rewrites";
+      this.term = "rewrite";
+      this.label = "Rewrites";
+      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
+      this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
+      this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
+      this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
+    }
+    scopeButton(scope, text) {
+      return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
+    }
+    render(state) {
+      for (const [scope, button2] of this.scopes) button2.setAttribute("aria-pressed", String(scope === state.scope));
+      const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
+      if (key !== this.shown) this.build(state);
+      this.shown = key;
+      for (const cell of this.body.querySelectorAll("[data-node]")) {
+        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node));
+      }
+    }
+    build(state) {
+      const { model } = this.app;
+      const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
+      const blocks = steps.map((step) => this.block(step)).filter(Boolean);
+      fill(this.body, blocks.length ? blocks : this.nothing(state));
+    }
+    nothing(state) {
+      if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
+      const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
+      return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
+    }
+    block(step) {
+      if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) {
+        return null;
+      }
+      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
+    }
+    rewrites(step) {
+      const rows = step.rewrites.map((rewrite) => h("tr", null, h("td", null, h("strong", null, rewrite.kind)), h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)), h("td", null, this.nodes(rewrite.produced, step.index, step.index)), h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))), h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path)))));
+      return grid([term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`], ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
+    }
+    nodes(ids, at, step) {
+      const { model } = this.app;
+      return ids.map((id) => {
+        const op = model.graph(at).nodes.get(id)?.op;
+        return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
+      });
+    }
+    missGrid(caption2, step) {
+      const rows = step.near_misses.map((miss) => h("tr", null, h("td", null, h("strong", null, miss.kind)), h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)), h("td", null, h("span.fv-badge", null, miss.reason)), h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null)));
+      return grid(caption2, ["Fold", "Nodes", "Why not", "Evidence"], rows);
+    }
+  };
+  function log(lines) {
+    return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
+  }
   var PassFrame = class {
-    constructor(app, { label, quiet, heads: heads2 }) {
+    constructor(app, { label: label2, quiet, heads: heads2 }) {
       this.drawn = void 0;
       this.app = app;
       this.options = /* @__PURE__ */ new Map();
       this.filter = h("input.fv-input", { type: "search", placeholder: "Filter passes", "aria-label": "Filter passes by name", oninput: () => app.navigate({ passes: this.filter.value }) });
       this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
       this.count = h("span.fv-muted.fv-num");
-      this.list = h("div.fv-passes-list", { role: "listbox", tabindex: "0", "aria-label": label, onclick: (event) => this.click(event) });
+      this.list = h("div.fv-passes-list", { role: "listbox", tabindex: "0", "aria-label": label2, onclick: (event) => this.click(event) });
       this.element = h("aside.fv-passes", { "aria-label": "Passes" }, h("div.fv-passes-bar", null, this.filter), h("div.fv-passes-bar", null, h("label.fv-check", null, this.quiet, quiet), this.count), heads2, this.list);
       this.away = (event) => event.composedPath().includes(this.element) || this.draw(false);
       app.stops.push(() => this.draw(false));
@@ -8432,8 +8441,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       if (!error2) return this.marks ? h("span.fv-pass-mark") : null;
       const isFirst = step.past_tolerance.includes("eager");
-      const label = isFirst ? "the first past tolerance" : "past tolerance";
-      return h("span.fv-pass-mark", { class: isFirst ? "fv-pass-broke" : "fv-muted", role: "img", "aria-label": label, title: `Error ${error2.max_abs} against eager: ${label}` }, "≠");
+      const label2 = isFirst ? "the first past tolerance" : "past tolerance";
+      return h("span.fv-pass-mark", { class: isFirst ? "fv-pass-broke" : "fv-muted", role: "img", "aria-label": label2, title: `Error ${error2.max_abs} against eager: ${label2}` }, "≠");
     }
     failed(failure) {
       return h("div.fv-pass.fv-pass-failed", { role: "option", "aria-disabled": "true", data: failure.step === null ? {} : { step: failure.step }, title: failure.title }, h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"), h("span.fv-pass-name", null, failure.name), h("span.fv-spring"), h("span.fv-badge.fv-bad", null, failure.sign));
@@ -8588,6 +8597,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.shown = void 0;
       this.app = app;
       this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
+      this.isOpen = false;
+    }
+    toggle() {
+      const text = () => this.isOpen ? "Less" : "More";
+      const button2 = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", "aria-expanded": String(this.isOpen), onclick: () => {
+        this.isOpen = !this.isOpen;
+        this.element.dataset.open = String(this.isOpen);
+        button2.setAttribute("aria-expanded", String(this.isOpen));
+        fill(button2, text());
+      } }, text());
+      this.element.dataset.open = String(this.isOpen);
+      return button2;
     }
     render(state) {
       const key = `${state.step}:${state.against}`;
@@ -8600,7 +8621,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       }
       const { after: step } = pair;
       const facts2 = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label, ...value]) => h("div", { class: label.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
     }
     label(text) {
       const name2 = TERMS[text.split(",")[0]];
@@ -8757,10 +8778,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         this.app.say(error2.message);
       }
     }
-    mark(nodes2, label, sign2) {
+    mark(nodes2, label2, sign2) {
       if (!this.view) return;
       const fill3 = getComputedStyle(this.element).getPropertyValue("--accent").trim();
-      const mark = { fill: fill3, label, sign: sign2 };
+      const mark = { fill: fill3, label: label2, sign: sign2 };
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend(nodes2.length ? [mark] : []);
     }
@@ -9360,7 +9381,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.restore(this.opening(fromFragment(location.hash)));
       this.announce(previous);
     }
-    link(text, patch, label) {
+    link(text, patch, label2) {
       const href = `#${toFragment({ ...this.current, ...patch })}`;
       const follow = (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -9368,7 +9389,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         event.stopPropagation();
         this.navigate(patch, { jump: true });
       };
-      return h("a.fv-link", { href, onclick: follow, "aria-label": label }, text);
+      return h("a.fv-link", { href, onclick: follow, "aria-label": label2 }, text);
     }
     async copy(text) {
       if (await toClipboard(text)) this.say("Copied");
@@ -9866,7 +9887,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
         return;
       }
       const row = this.app.model.passRows[this.app.model.place(this.app.current)];
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label, ...value]) => h("div", null, h("dt", null, label), h("dd.fv-num", null, value)))), this.sentences(pair));
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label2, ...value]) => h("div", null, h("dt", null, label2), h("dd.fv-num", null, value)))), this.sentences(pair));
     }
     sentences({ before, after }) {
       const steps = [before, after].filter(Boolean);
@@ -9994,8 +10015,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       if (next !== void 0) this.navigate(model.shown(next));
     }
   };
-  function fact(label, value, note3) {
-    return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
+  function fact(label2, value, note3) {
+    return h("div.fv-fact", null, h("span.fv-fact-label", null, label2), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
   var SIDES4 = ["a", "b"];
   var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
@@ -10114,8 +10135,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
       this.words = { added: "added", removed: "removed", changed: "changed" };
     }
   };
-  function fact2(label, value, note3) {
-    return h("div.fv-fact", null, h("span.fv-fact-label", null, label), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
+  function fact2(label2, value, note3) {
+    return h("div.fv-fact", null, h("span.fv-fact-label", null, label2), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
   function mount(element3, data) {
     const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? CrossBackendViewer : ComparisonViewer;
@@ -10479,7 +10500,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     backends() {
       const { app } = this;
       const choose = (event) => app.prefer(event.target.value);
-      const options = app.channel.site.backends.map(({ id, name: name2, label }) => h("option", { value: id, title: label, selected: id === app.preferred.id }, `with ${name2}`));
+      const options = app.channel.site.backends.map(({ id, name: name2, label: label2 }) => h("option", { value: id, title: label2, selected: id === app.preferred.id }, `with ${name2}`));
       return h("select.fv-input", { "aria-label": "Record examples with", onchange: choose }, options);
     }
     update(what = null) {
@@ -10596,14 +10617,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   var ENDS = { finished: (job) => [`Recorded ${count(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => job.conversion ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`] : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
   function askedWords({ inputs, device, measure, options, preserve, checks, ablation, limit_s: limit, memory_bytes: memory }, backend, site) {
     const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
-    const measured2 = measureSwitches(site).flatMap(({ id, label }) => measure?.[id] ? [label.toLowerCase()] : []);
+    const measured2 = measureSwitches(site).flatMap(({ id, label: label2 }) => measure?.[id] ? [label2.toLowerCase()] : []);
     const kinds = measure ? measured2.join(", ") : "nothing";
-    return [["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"], ["device", device ?? "where the model is"], ["options", chosen.join("; ") || "none"], ...backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : [], ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds], ...checks.length ? [["checked", site.options.recording.checks.choices.filter(({ value }) => checks.includes(value)).map(({ label }) => label).join(", ")]] : [], ...ablation ? [["afterwards", "frozen again without each pass"]] : [], ["time limit", limit ? lasting(limit) : "none"], ["memory limit", memory ? toSize(memory) : "none"]];
+    return [["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"], ["device", device ?? "where the model is"], ["options", chosen.join("; ") || "none"], ...backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : [], ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds], ...checks.length ? [["checked", site.options.recording.checks.choices.filter(({ value }) => checks.includes(value)).map(({ label: label2 }) => label2).join(", ")]] : [], ...ablation ? [["afterwards", "frozen again without each pass"]] : [], ["time limit", limit ? lasting(limit) : "none"], ["memory limit", memory ? toSize(memory) : "none"]];
   }
-  function optionWords({ label, kind, choices }, value) {
-    if (kind === "switch") return value ? [label] : [];
-    if (kind === "names") return value?.length ? [`${label}: ${value.join(", ")}`] : [];
-    return value === null ? [] : [`${label}: ${choices.find((one) => one.value === value).label}`];
+  function optionWords({ label: label2, kind, choices }, value) {
+    if (kind === "switch") return value ? [label2] : [];
+    if (kind === "names") return value?.length ? [`${label2}: ${value.join(", ")}`] : [];
+    return value === null ? [] : [`${label2}: ${choices.find((one) => one.value === value).label}`];
   }
   function waitingWords(job, { at_once: most }) {
     const few = most === 1 ? "one recording at a time, as several" : `${count(most, "recording")} at a time, as more`;
@@ -11043,8 +11064,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     focused() {
       return this.root.getRootNode().activeElement;
     }
-    select(label, value, options, onchange) {
-      return h("select.fv-input", { "aria-label": label, onchange: (event) => onchange(event.target.value) }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+    select(label2, value, options, onchange) {
+      return h("select.fv-input", { "aria-label": label2, onchange: (event) => onchange(event.target.value) }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
     }
     chartHead() {
       return h("div.fs-chart-head", null, h("h2", null, "By model and options"), this.select("Figure", this.metric, METRICS.map((key) => [key, titleOf2(key)]), (value) => {
@@ -11095,7 +11116,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
   }
   function only2(title, labels) {
     if (!labels.length) return null;
-    return h("details", null, h("summary", null, `${title}: ${labels.length}`), h("ul.fs-changes", null, labels.map((label) => h("li", null, label))));
+    return h("details", null, h("summary", null, `${title}: ${labels.length}`), h("ul.fs-changes", null, labels.map((label2) => h("li", null, label2))));
   }
   function recordings(number3) {
     return count(number3, "recording");
@@ -11351,7 +11372,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label, oncli
     }
     async openPath(path) {
       if (path.endsWith("/")) return this.go({ page: "folder", path });
-      if (!isTrace(path)) return this.form(this.emptyRequest(path));
+      if (!isTrace(path)) {
+        const { job } = await this.ask({ type: "read", path });
+        return job === null ? this.form(this.emptyRequest(path)) : this.go({ page: "job", id: job });
+      }
       const { trace } = await this.ask({ type: "open", path });
       return this.go({ page: "trace", path: trace });
     }
