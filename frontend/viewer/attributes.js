@@ -1,7 +1,8 @@
 /* The fate table: every attribute, what became of it, why, and one click to what decided it. */
 
+import { attributeList, filterField, MINOR_TITLE } from "./attribute_list.js";
 import { count } from "../graph/data/words.js";
-import { h, listMove, VirtualList } from "./dom.js";
+import { h, listMove } from "./dom.js";
 import { fateBadge } from "./sheet.js";
 import { explains } from "./terms.js";
 import { placeText } from "./source_places.js";
@@ -30,13 +31,7 @@ export class AttributesPanel {
     this.count = app.model.attributes.filter((/** @type {any} */ row) => row.counted).length;
     /** @type {any[]} */
     this.rows = [];
-    /** @type {ElementOf<"input">} */
-    this.text = h("input.fv-input", {
-      type: "search",
-      placeholder: "Filter by path or type",
-      "aria-label": "Filter attributes",
-      oninput: () => app.navigate({ q: this.text.value }),
-    });
+    this.text = filterField(app, "Filter by path or type");
     this.fates = new Map(
       FATES.filter((fate) => app.model.attributes.some((/** @type {any} */ row) => row.fate === fate)).map((fate) => [
         fate,
@@ -49,19 +44,13 @@ export class AttributesPanel {
     /** @type {ElementOf<"input">} */
     this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
     const minor = app.model.attributes.filter((/** @type {any} */ row) => row.minor).length;
-    const minorTitle = "What is no parameter and no buffer, and was not preserved: submodules, flags, values";
-    this.minorLabel = h("label.fv-check", { title: minorTitle, hidden: !minor }, this.minor, `Others (${minor})`);
+    this.minorLabel = h("label.fv-check", { title: MINOR_TITLE, hidden: !minor }, this.minor, `Others (${minor})`);
     this.header = h(
       "div.fv-table-row.fv-table-head",
       { role: "row" },
       COLUMNS.map((column) => this.head(column)),
     );
-    this.list = new VirtualList({
-      rowHeight: 30,
-      narrow: { below: 641, rowHeight: 76 }, // as viewer.css stacks the cells
-      row: (index) => this.row(index),
-      props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) },
-    });
+    this.list = attributeList(this);
     this.table = h(
       "div.fv-table.fv-attributes",
       { role: "table", "aria-label": "Fates of attributes" },

@@ -1,9 +1,10 @@
 /* The tabs that two traces need otherwise than one: attributes with two fates, charts of both, what was asked for. */
 
+import { attributeList, filterField, MINOR_TITLE } from "./attribute_list.js";
 import { countWords } from "./attributes.js";
 import { ChartsPanel } from "./charts.js";
 import { Details } from "./details.js";
-import { fill, h, listMove, VirtualList } from "./dom.js";
+import { fill, h, listMove } from "./dom.js";
 import { GraphPanel } from "./graph_panel.js";
 import { sideSign } from "./pair.js";
 import { grid } from "./grid.js";
@@ -57,13 +58,7 @@ export class ComparisonAttributesPanel {
     this.count = this.all.filter((/** @type {any} */ row) => row.counted && row.fields.length).length;
     /** @type {any[]} */
     this.rows = [];
-    /** @type {ElementOf<"input">} */
-    this.text = h("input.fv-input", {
-      type: "search",
-      placeholder: "Filter by path",
-      "aria-label": "Filter attributes",
-      oninput: () => app.navigate({ q: this.text.value }),
-    });
+    this.text = filterField(app, "Filter by path");
     /** @type {ElementOf<"input">} */
     this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
     /** @type {ElementOf<"input">} */
@@ -72,12 +67,7 @@ export class ComparisonAttributesPanel {
     const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) =>
       h("div", { role: "columnheader" }, text),
     );
-    this.list = new VirtualList({
-      rowHeight: 30,
-      narrow: { below: 641, rowHeight: 76 }, // as viewer.css stacks the cells
-      row: (index) => this.row(index),
-      props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) },
-    });
+    this.list = attributeList(this);
     this.table = h(
       "div.fv-table.fv-two-fates",
       { role: "table", "aria-label": "Fates of attributes in both traces" },
@@ -87,12 +77,7 @@ export class ComparisonAttributesPanel {
     this.empty = h("p.fv-empty");
     const checks = [
       h("label.fv-check", null, this.quiet, "Only differences"),
-      h(
-        "label.fv-check",
-        { title: "What is no parameter and no buffer, and was not preserved: submodules, flags, values" },
-        this.minor,
-        "Others",
-      ),
+      h("label.fv-check", { title: MINOR_TITLE }, this.minor, "Others"),
     ];
     this.element = h(
       "div.fv-panel-body",

@@ -1,7 +1,8 @@
 /* The first page of two traces: the verdict on each, and what changed from A to B. */
 
-import { fill, h } from "./dom.js";
+import { h } from "./dom.js";
 import { sideSign } from "./pair.js";
+import { SummaryPanel } from "./summary_panel.js";
 
 /** Subject of a change -> the tabs that have the details, the best first. */
 const TABS = /** @type {Record<string, string[]>} */ ({
@@ -25,19 +26,7 @@ const TITLES = /** @type {Record<string, string>} */ ({
   settings: "Settings",
 });
 
-export class ComparisonSummaryPanel {
-  /** @param {ComparisonApp} app */
-  constructor(app) {
-    this.app = app;
-    this.id = "summary";
-    this.label = "Summary";
-    this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Summary" });
-  }
-
-  render() {
-    if (!this.element.childElementCount) fill(this.element, this.content());
-  }
-
+export class ComparisonSummaryPanel extends SummaryPanel {
   content() {
     const { comparison } = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model));
     const { about, changes, sentences } = comparison.summary;
