@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -39,21 +40,10 @@ def run_here(
     def is_over() -> bool:
         return closed.is_set() or is_cancelled()
 
-    def work() -> None:
-        try:
-            while not is_over():
-                try:
-                    task = waiting.get_nowait()
-                except queue.Empty:
-                    return
-                found = _made(task, folder, watcher, is_over)
-                if found is not None:
-                    made.put(found)
-        except BaseException as error:  # noqa: BLE001 - raised again by the caller's thread
-            made.put(error)
-        finally:
-            made.put(None)
+    def make(task: RowTask) -> Made | None:
+        return _made(task, folder, watcher, is_over)
 
+    work = functools.partial(_work, waiting, made, make, is_over)
     threads = [threading.Thread(target=work, name=f"sweep {number}", daemon=True) for number in range(jobs)]
     for thread in threads:
         thread.start()
@@ -63,6 +53,28 @@ def run_here(
         closed.set()
         for thread in threads:
             thread.join()
+
+
+def _work(
+    waiting: queue.SimpleQueue[RowTask],
+    made: queue.SimpleQueue[Made | BaseException | None],
+    make: Callable[[RowTask], Made | None],
+    is_over: Callable[[], bool],
+) -> None:
+    """Makes recordings until none waits; ends with ``None``, after the exception that ended it, if one did."""
+    try:
+        while not is_over():
+            try:
+                task = waiting.get_nowait()
+            except queue.Empty:
+                return
+            found = make(task)
+            if found is not None:
+                made.put(found)
+    except BaseException as error:  # noqa: BLE001 - raised again by the caller's thread
+        made.put(error)
+    finally:
+        made.put(None)
 
 
 def _until_all_ended(made: queue.SimpleQueue[Made | BaseException | None], running: int) -> Iterator[Made]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -74,16 +74,9 @@ def run_sweep(
         write_manifest(folder, plan.name, ((key, row.label) for key, row, _ in keyed))
         rows = {key: row for key, planned, _ in keyed if (row := _kept(folder, key, planned, options)) is not None}
         watcher.planned(len(keyed), len(rows))
-        tasks = [
-            RowTask(key, row, facts, options.measure_together)
-            for key, row, facts in keyed
-            if key not in rows and options.includes(row)
-        ]
-        # First what can run side by side: a recording that measures waits until nothing else runs.
-        tasks.sort(key=lambda task: task.planned.measures_latency)
         written_s = time.monotonic()
         try:
-            for row, unfinished in pool.rows(tasks, folder, watcher, is_cancelled):
+            for row, unfinished in pool.rows(_missing(keyed, rows, options), folder, watcher, is_cancelled):
                 rows[row.key] = finish_row(folder, row, unfinished)
                 watcher.ended(row.key, rows[row.key])
                 if time.monotonic() - written_s > _TABLE_S:
@@ -95,6 +88,16 @@ def run_sweep(
 
 
 Keyed = list[tuple[str, PlannedRow, EnvironmentFacts]]
+
+
+def _missing(keyed: Keyed, rows: Mapping[str, SweepRow], options: SweepOptions) -> list[RowTask]:
+    """Returns the recordings to make now; those that measure come last, since they wait until nothing else runs."""
+    tasks = [
+        RowTask(key, row, facts, options.measure_together)
+        for key, row, facts in keyed
+        if key not in rows and options.includes(row)
+    ]
+    return sorted(tasks, key=lambda task: task.planned.measures_latency)
 
 
 class _Here:

@@ -237,7 +237,7 @@ function uploadLine(app, done) {
   });
   const place = h("div.fd-upload");
   chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
-  const words = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${bytesText(limit)}`);
+  const words = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${limitText(limit)}`);
   return h(
     "div.fd-upload-line",
     null,
@@ -289,7 +289,7 @@ export async function uploadInto(app, place, file, done) {
 function upload(app, file, onprogress) {
   const limit = app.channel.site.upload_limit_bytes;
   if (file.size > limit) {
-    const text = `${file.name} has ${bytesText(file.size)}, and more than ${bytesText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
+    const text = `${file.name} has ${bytesText(file.size)}, and more than ${limitText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
     return { promise: Promise.reject(new Error(text)), cancel: () => {} };
   }
   const request = new XMLHttpRequest();
@@ -341,4 +341,12 @@ export function errorText(body, status) {
  */
 export function isTrace(path) {
   return base(path).endsWith(".fztrace");
+}
+
+/**
+ * A limit, which mostly is a whole number of its unit: "1 GiB".
+ * @param {number} bytes
+ */
+function limitText(bytes) {
+  return bytesText(bytes).replace(/\.0+ /, " ");
 }

@@ -910,7 +910,7 @@ def test_choosing_a_file_of_the_server(opened: Opener) -> None:
     expect(dialog.get_by_role("button", name="notes.txt")).to_be_disabled()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(dialog.get_by_text("2 KiB")).to_be_visible()
+    expect(dialog.get_by_text("2.00 KiB")).to_be_visible()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(re.escape("?trace=/models/old/a.fztrace")))

@@ -14,6 +14,7 @@ from freeze_engine.backends.common.partial_trace import attach_trace, leaving_tr
 from freeze_engine.backends.common.unread import unread
 from freeze_engine.backends.inductor.capture.capture import capturing
 from freeze_engine.backends.inductor.capture.compile import compiled_once
+from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
 from freeze_engine.backends.inductor.capture.disabled_passes import check_disabled_passes, disabling
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.backends.inductor.graph.live import LiveGraph
@@ -95,13 +96,7 @@ def record_module(
             written = state.changed()
             state.restore()
             given.restore()
-    if seen.unread:
-        raise FreezerError(
-            f"{type(model).__name__} was compiled, but a tensor of it cannot be read ({seen.unread[0]}): the class of "
-            "the tensor must answer detach, shape, dtype, device and __tensor_flatten__"
-        )
-    if not seen.compiles:
-        raise FreezerError(_nothing_frozen(model))
+    _check_recorded(model, seen)
     written |= {path for each in seen.compiles for held in each.inputs if held.mutated for path in held.paths}
     observer.progress("reading what was recorded", 2, PHASES)
     disabled.check_met()
@@ -116,6 +111,21 @@ def record_module(
         with leaving_trace(lambda: trace):
             trace = measured(trace, subject, measure, observer.progress)
     return Compiled(compiled, trace, {index: graph for each in live for index, graph in each.items()})
+
+
+def _check_recorded(model: torch.nn.Module, seen: CompileCapture) -> None:
+    """Checks that at least one graph was frozen and read.
+
+    Raises:
+        FreezerError: a tensor of the model cannot be read, or no graph was frozen.
+    """
+    if seen.unread:
+        raise FreezerError(
+            f"{type(model).__name__} was compiled, but a tensor of it cannot be read ({seen.unread[0]}): the class of "
+            "the tensor must answer detach, shape, dtype, device and __tensor_flatten__"
+        )
+    if not seen.compiles:
+        raise FreezerError(_nothing_frozen(model))
 
 
 def trace_of(
