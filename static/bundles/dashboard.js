@@ -509,7 +509,7 @@
     const chooser = h("input", { type: "file", accept: EXTENSIONS, hidden: true, "aria-label": "File to upload", tabindex: "-1" });
     const place = h("div.fd-upload");
     chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
-    const words5 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${bytesText(limit)}`);
+    const words5 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${limitText(limit)}`);
     return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words5, chooser), place);
   }
   async function uploadInto(app, place, file, done) {
@@ -531,21 +531,32 @@
   function upload(app, file, onprogress) {
     const limit = app.channel.site.upload_limit_bytes;
     if (file.size > limit) {
-      const text = `${file.name} has ${bytesText(file.size)}, and more than ${bytesText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
+      const text = `${file.name} has ${bytesText(file.size)}, and more than ${limitText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
       return { promise: Promise.reject(new Error(text)), cancel: () => {
       } };
     }
     const request = new XMLHttpRequest();
+    let cancelled = false;
+    let cancel = () => {
+    };
     const promise = new Promise((resolve, reject) => {
-      request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
+      const send = () => {
+        if (cancelled) return;
+        request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
+        request.send(file);
+      };
       request.responseType = "text";
       request.upload.addEventListener("progress", (event) => onprogress(event.loaded));
       request.addEventListener("load", () => request.status < 300 ? resolve(JSON.parse(request.response).path) : reject(new Error(errorText(request.response, request.status))));
       request.addEventListener("error", () => reject(new Error(`${file.name} could not be sent: the connection broke, or the server refused it. Try again.`)));
-      request.addEventListener("abort", () => reject(new Error(`The upload of ${file.name} was cancelled.`)));
-      request.send(file);
+      cancel = () => {
+        cancelled = true;
+        request.abort();
+        reject(new Error(`The upload of ${file.name} was cancelled.`));
+      };
+      app.channel.connected.then(send, reject);
     });
-    return { promise, cancel: () => request.abort() };
+    return { promise, cancel: () => cancel() };
   }
   function errorText(body, status) {
     try {
@@ -557,6 +568,9 @@
   }
   function isTrace(path) {
     return base(path).endsWith(".fztrace");
+  }
+  function limitText(bytes) {
+    return bytesText(bytes).replace(/\.0+ /, " ");
   }
   var Drop = class {
     constructor(app) {
@@ -1597,6 +1611,14 @@
     const words5 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
     return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words5(60, 14, "before"), words5(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words5(170, 70, "fold batch norm"), words5(170, 98, "1 of 23 passes"));
   }
+  var MINOR_TITLE = "Attributes that are neither parameters nor buffers and were not preserved: submodules, flags, values";
+  function filterField(app, placeholder) {
+    const field2 = h("input.fv-input", { type: "search", placeholder, "aria-label": "Filter attributes", oninput: () => app.navigate({ q: field2.value }) });
+    return field2;
+  }
+  function attributeList(panel) {
+    return new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => panel.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => panel.key(event) } });
+  }
   function detailsTitle(text, mark) {
     return h("h2.fv-details-title", null, h("span.fv-wrap", null, text), typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark);
   }
@@ -1757,17 +1779,16 @@
       this.label = "Attributes";
       this.count = app.model.attributes.filter((row) => row.counted).length;
       this.rows = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter by path or type", "aria-label": "Filter attributes", oninput: () => app.navigate({ q: this.text.value }) });
+      this.text = filterField(app, "Filter by path or type");
       this.fates = new Map(FATES.filter((fate) => app.model.attributes.some((row) => row.fate === fate)).map((fate) => [fate, this.fateButton(fate)]));
       this.kind = this.select("kind", "All kinds", (row) => row.kind);
       this.reason = this.select("reason", "All reasons", (row) => row.reason);
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
       this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
       const minor = app.model.attributes.filter((row) => row.minor).length;
-      const minorTitle = "What is no parameter and no buffer, and was not preserved: submodules, flags, values";
-      this.minorLabel = h("label.fv-check", { title: minorTitle, hidden: !minor }, this.minor, `Others (${minor})`);
+      this.minorLabel = h("label.fv-check", { title: MINOR_TITLE, hidden: !minor }, this.minor, `Others (${minor})`);
       this.header = h("div.fv-table-row.fv-table-head", { role: "row" }, COLUMNS.map((column) => this.head(column)));
-      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
+      this.list = attributeList(this);
       this.table = h("div.fv-table.fv-attributes", { role: "table", "aria-label": "Fates of attributes" }, this.header, this.list.element);
       this.empty = h("p.fv-empty");
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, h("div.fv-chips", { role: "group", "aria-label": "Fates" }, [...this.fates.values()]), this.kind, this.reason, this.minorLabel, this.shown), this.table, this.empty);
@@ -3768,6 +3789,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this._placeConstants();
       this._connect();
       this.input = this._layoutInput(measure);
+      this.fanOut = new Int32Array(this.items.length);
+      for (let edge = 0; edge < this.edges.length; edge++) this.fanOut[this.edges[edge][0]]++;
     }
     _layoutInput(measure) {
       const sizes = this.items.map((_, item) => measure(this, item));
@@ -3849,15 +3872,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     edgeSides(before, after) {
       const sides = new Uint8Array(this.edges.length);
+      const { start, values } = this.model.rowInputs;
       for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
         if (index === null) continue;
         const snapshot = this.model.snapshot(index);
         for (const key of snapshot.order) {
           const to = this.itemOfKey[key];
           if (to === void 0) continue;
-          for (const value of this.model.inputs(snapshot.rowOf[key])) {
-            const producer = snapshot.producer[value];
-            const from2 = producer === void 0 ? void 0 : this.itemOfKey[producer];
+          const row = snapshot.rowOf[key];
+          for (let at = start[row]; at < start[row + 1]; at++) {
+            const producer = snapshot.producer[values[at]];
+            const from2 = producer === NONE ? void 0 : this.itemOfKey[producer];
             if (from2 === void 0 || from2 === to) continue;
             const edge = this.edgeIndex.get(this._edgeName(from2, to));
             if (edge !== void 0) sides[edge] |= bit;
@@ -5784,7 +5809,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.constants = constants2;
       this.snapshots = union.snapshots.map((index) => union.model.snapshot(index));
       this.own = [];
+      this.versions = [];
+      this.numbers = /* @__PURE__ */ new Map();
+      this.held = [];
+      this.kinds = /* @__PURE__ */ new Map();
       this.signed = /* @__PURE__ */ new Map();
+    }
+    number(text) {
+      let number3 = this.numbers.get(text);
+      if (number3 === void 0) this.numbers.set(text, number3 = this.numbers.size);
+      return number3;
     }
     areAlike(one, other) {
       if (sizeOf(one) !== sizeOf(other)) return false;
@@ -5812,7 +5846,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     write(group2, parts, wire) {
       for (const child of group2.children) {
         const key = child.children ? child.node : child.leaf;
-        if (key !== NONE12) parts.push(`${this.node(key)} (${[...new Set(this.union.inputsOf[key].map(wire))].join(" ")})`);
+        if (key !== NONE12) parts.push(`${this.node(key)} (${distinct(this.union.inputsOf[key].map(wire)).join(" ")})`);
         if (!child.children) continue;
         parts.push(`{ ${child.segment ?? child.label}`);
         this.write(child, parts, wire);
@@ -5820,35 +5854,69 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
     }
     node(key) {
-      if (this.own[key] === void 0) {
-        const texts = new Map(this.union.rowsOf[key].map((row) => [row, this.version(row)]));
-        const known = [...new Set(texts.values())];
-        const presence = this.snapshots.map((snapshot) => known.indexOf(texts.get(snapshot.rowOf[key]) ?? ""));
-        this.own[key] = `${presence}: ${known.join(" | ")}`;
+      let number3 = this.own[key];
+      if (number3 === void 0) this.own[key] = number3 = this.number(this.presence(key));
+      return number3;
+    }
+    presence(key) {
+      const rows = this.union.rowsOf[key];
+      const known = rows.length === 1 ? [this.version(rows[0])] : [...new Set(rows.map((row) => this.version(row)))];
+      let text = `${known}:`;
+      let last = -2;
+      for (let at = 0; at < this.snapshots.length; at++) {
+        const row = this.snapshots[at].rowOf[key];
+        const which = row === NONE12 ? NONE12 : known.length === 1 ? 0 : known.indexOf(this.version(row));
+        if (which !== last) text += ` ${at}=${which}`;
+        last = which;
       }
-      return this.own[key];
+      return text;
     }
     version(row) {
-      const node = this.union.model.node(row);
-      const types = node.outputs.map(({ type }) => kindOf(type));
-      const texts = node.attributes.filter(({ text }) => !/\d/.test(text) || !isName(node)).map(({ text }) => text);
-      const { constant } = node;
-      const content = constant ? `${constant.dtype}[${constant.shape}]` : texts.join(",");
-      return `${node.op} ${node.inputs.length} ${types.join(",")} ${content}`;
+      let number3 = this.versions[row];
+      if (number3 === void 0) this.versions[row] = number3 = this.number(this.says(row));
+      return number3;
+    }
+    says(row) {
+      const { rows, strings } = this.union.model;
+      const [, op, inputs = 0, outputs = 0, , attributes = 0, , kept = null] = rows[row];
+      let text = `${strings[op || 0]} ${inputs ? inputs.length : 0}`;
+      for (let at = 1; at < (outputs ? outputs.length : 0); at += 2) text += ` ${this.kind(outputs[at])}`;
+      if (kept) return `${text} ${strings[kept[1] || 0]}[${kept[0]}]`;
+      const named = isName(strings[op || 0]);
+      for (let at = 1; at < (attributes ? attributes.length : 0); at += 2) {
+        const one = strings[attributes[at] || 0];
+        if (!named || !/\d/.test(one)) text += `,${one}`;
+      }
+      return text;
+    }
+    kind(type) {
+      let kind = this.kinds.get(type);
+      if (kind === void 0) this.kinds.set(type, kind = kindOf(this.union.model.strings[type || 0]));
+      return kind;
     }
     constant(key) {
-      if (this.union.model.isPseudo(key)) return "self";
-      const inputs = this.union.inputsOf[key];
-      const name2 = attributeName(this.union.model.node(this.union.row(key)));
+      let text = this.held[key];
+      if (text === void 0) this.held[key] = text = `c${this.number(this.content(key))}`;
+      return text;
+    }
+    content(key) {
+      const { model, inputsOf } = this.union;
+      if (model.isPseudo(key)) return "self";
+      const inputs = inputsOf[key];
+      const row = this.union.row(key);
+      const name2 = model.op(row) === "prim::GetAttr" ? attributeName(model.node(row)) : "";
       const path = name2 && INDEXED.test(name2) && !inputs.length ? "" : inputs.map((one) => this.constant(one)).join(" ");
       return `${this.node(key)}[${path}]`;
     }
   };
+  function distinct(texts) {
+    return texts.length < 2 ? texts : [...new Set(texts)];
+  }
   function kindOf(type) {
     return type.startsWith("__torch__") ? type.replace(/___torch_mangle_\d+\.?/g, "") : shortType(type);
   }
-  function isName(node) {
-    return node.op === "prim::GetAttr" || node.op === "get_attr" || node.op === "prim::CallMethod";
+  function isName(op) {
+    return op === "prim::GetAttr" || op === "get_attr" || op === "prim::CallMethod";
   }
   function sizeOf(group2) {
     return group2.children.reduce((sum, child) => sum + 1 + (child.children ? sizeOf(child) : 0), 0);
@@ -6063,13 +6131,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     _findEdges() {
       const { model } = this;
       for (const key of this.order) [this.inputsOf[key], this.readers[key]] = [[], []];
+      const { start, values } = model.rowInputs;
       let last = null;
       for (const index of this.snapshots) {
         const snapshot = model.snapshot(index);
         for (const key of snapshot.order) {
           const row = snapshot.rowOf[key];
           const same2 = last !== null && last.rowOf[key] === row;
-          for (const value of model.inputs(row)) {
+          for (let at = start[row]; at < start[row + 1]; at++) {
+            const value = values[at];
             const from2 = snapshot.producer[value];
             if (from2 === NONE14 || from2 === key || same2 && last?.producer[value] === from2) continue;
             this._connect(from2, key, value);
@@ -6156,6 +6226,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.kinds = /* @__PURE__ */ new Map();
       this.blocks = this.rows.map((row, index) => (row[8] || []).map(([values, body, outputs], number3) => this._frame(`%${this.ids[this.keyOfRow[index]]}#${number3}`, values, body, outputs)));
       this.graphs = data.snapshots.map(([values, body, outputs]) => this._frame("%", values, body, outputs));
+      this.rowInputs = flatten(this.rows.map((row) => row[2] || []));
+      this.rowOutputs = flatten(this.rows.map((row) => evenPlaces(row[3] || [])));
+      this.keys = Int32Array.from(this.keyOfRow);
       this.nodes = [];
       this.snapshots = [];
       this.outlines = /* @__PURE__ */ new Map();
@@ -6297,6 +6370,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function shallow(row) {
     return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
   }
+  function flatten(lists) {
+    const start = new Int32Array(lists.length + 1);
+    for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
+    const values = new Int32Array(start[lists.length]);
+    lists.forEach((list, at) => values.set(list, start[at]));
+    return { start, values };
+  }
+  function evenPlaces(list) {
+    return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
+  }
   function decodeNode(model, row) {
     const text = (index) => model.strings[index || 0];
     const pairs2 = (flat, name2, other) => {
@@ -6316,7 +6399,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.order = [];
       this.rowOf = table2(model.ids.length);
       this.holder = table2(model.ids.length);
-      this.block = table2(model.ids.length);
+      this.block = new Int32Array(model.ids.length);
       this.producer = table2(model.strings.length);
       this._addFrame(model, graph, NONE15, 0);
     }
@@ -6324,18 +6407,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       for (const row of frame.inputs) this._add(model, row, holder, block);
       for (const row of model.bodies[frame.body]) {
         const key = this._add(model, row, holder, block);
-        model.blocks[row].forEach((inner, number3) => this._addFrame(model, inner, key, number3));
+        const { blocks } = model;
+        for (let number3 = 0; number3 < blocks[row].length; number3++) {
+          this._addFrame(model, blocks[row][number3], key, number3);
+        }
       }
       if (frame.output !== NONE15) this._add(model, frame.output, holder, block);
     }
-    _add(model, row, holder, block) {
-      const key = model.keyOfRow[row];
+    _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
+      const key = keys[row];
       this.order.push(key);
       this.rowOf[key] = row;
       this.holder[key] = holder;
       this.block[key] = block;
-      const outputs = model.rows[row][3] || [];
-      for (let at = 0; at < outputs.length; at += 2) this.producer[outputs[at]] = key;
+      for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
       return key;
     }
   };
@@ -6354,17 +6439,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.ops = ops;
       this.counts = counts3;
       this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
-      this.fanOut = new Int32Array(scene.items.length);
-      for (const [from2] of scene.edges) this.fanOut[from2]++;
+      this.fanOut = scene.fanOut;
       this.contents = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
     }
     _segmentSides(edges) {
+      const { last, previous: before } = this.layout;
       const sides = new Uint8Array(this.layout.x1.length);
-      this.layout.last.forEach((segment, edge) => {
-        if (segment >= 0) sides[segment] |= edges[edge];
-      });
+      for (let edge = 0; edge < last.length; edge++) if (last[edge] >= 0) sides[last[edge]] |= edges[edge];
       for (let segment = sides.length - 1; segment >= 0; segment--) {
-        const previous = this.layout.previous[segment];
+        const previous = before[segment];
         if (previous >= 0) sides[previous] |= sides[segment];
       }
       return sides;
@@ -6722,6 +6805,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     constructor(view) {
       this.view = view;
       this.image = null;
+      this.ground = null;
       this.map = null;
     }
     forget() {
@@ -6769,33 +6853,58 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return { ...size, left: left2, top: PANE_HEAD + 4, scale: { x: size.width / whole.width, y: size.height / whole.height } };
     }
     _render(colours) {
-      const { width: width2, height, scale } = this.map;
-      const { picture: picture2, stage: { ratio } } = this.view;
-      const canvas = document.createElement("canvas");
-      canvas.width = Math.ceil(width2 * ratio);
-      canvas.height = Math.ceil(height * ratio);
-      const surface = canvas.getContext("2d");
-      surface.scale(ratio, ratio);
+      const { canvas, surface } = this._canvas();
+      const { picture: picture2, theme } = this.view;
+      const { layout } = picture2;
+      const { width: width2, height } = this.map;
+      let ground = this.ground;
+      if (ground?.layout !== layout || ground.theme !== theme || ground.width !== width2 || ground.height !== height) {
+        this.ground = ground = { canvas: this._renderGround(colours), theme, layout, width: width2, height };
+      }
+      surface.drawImage(ground.canvas, 0, 0, width2, height);
+      const changed = picture2.changedItems();
+      for (const status of ["changed", "removed", "added"]) {
+        const items = changed.filter((item) => picture2.counts[status][item]);
+        this._fill(surface, items, colours[status].line, 2.5);
+      }
+      return canvas;
+    }
+    _renderGround(colours) {
+      const { canvas, surface } = this._canvas();
+      const { width: width2, height } = this.map;
       surface.fillStyle = colours.page;
       surface.strokeStyle = colours.groupLine;
       surface.beginPath();
       surface.roundRect(0.5, 0.5, width2 - 1, height - 1, 4);
       surface.fill();
       surface.stroke();
-      const { layout } = picture2;
-      const fill3 = (items, colour, least) => {
-        surface.fillStyle = colour;
-        for (const item of items) {
-          const [w, h2] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
-          surface.fillRect(Math.min(width2 - w, layout.x[item] * scale.x), Math.min(height - h2, layout.y[item] * scale.y), w, h2);
-        }
-      };
-      fill3(picture2.closedItems(), colours.hub, 0.6);
-      const changed = picture2.changedItems();
-      for (const status of ["changed", "removed", "added"]) {
-        fill3(changed.filter((item) => picture2.counts[status][item]), colours[status].line, 2.5);
-      }
+      this._fill(surface, this.view.picture.closedItems(), colours.hub, 0.6);
       return canvas;
+    }
+    _canvas() {
+      const { ratio } = this.view.stage;
+      const canvas = document.createElement("canvas");
+      canvas.width = Math.ceil(this.map.width * ratio);
+      canvas.height = Math.ceil(this.map.height * ratio);
+      const surface = canvas.getContext("2d");
+      surface.scale(ratio, ratio);
+      return { canvas, surface };
+    }
+    _fill(surface, items, colour, least) {
+      const { width: width2, height, scale } = this.map;
+      const { layout } = this.view.picture;
+      const spots = 2 * this.view.stage.ratio;
+      const across = Math.ceil(width2 * spots) + 1;
+      const taken = new Uint8Array(across * (Math.ceil(height * spots) + 1));
+      surface.fillStyle = colour;
+      for (const item of items) {
+        const [w, h2] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
+        const [x, y] = [Math.min(width2 - w, layout.x[item] * scale.x), Math.min(height - h2, layout.y[item] * scale.y)];
+        const spot = Math.max(0, Math.floor(y * spots)) * across + Math.max(0, Math.floor(x * spots));
+        if (taken[spot] && w <= 2 * least && h2 <= 2 * least) continue;
+        taken[spot] = 1;
+        surface.fillRect(x, y, w, h2);
+      }
     }
     at(event, outside = false) {
       if (!this.map) return null;
@@ -9654,15 +9763,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.all = app.model.comparison.attributes;
       this.count = this.all.filter((row) => row.counted && row.fields.length).length;
       this.rows = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter by path", "aria-label": "Filter attributes", oninput: () => app.navigate({ q: this.text.value }) });
+      this.text = filterField(app, "Filter by path");
       this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
       this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
       const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
-      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
+      this.list = attributeList(this);
       this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
       this.empty = h("p.fv-empty");
-      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: "What is no parameter and no buffer, and was not preserved: submodules, flags, values" }, this.minor, "Others")];
+      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: MINOR_TITLE }, this.minor, "Others")];
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
     }
     focusSearch() {
@@ -9948,16 +10057,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var TABS = { ending: ["environment"], weights: ["attributes"], bytes: ["charts", "attributes"], time: ["findings", "charts"], error: ["findings", "charts"], checks: ["findings"], passes: ["graph"], settings: ["environment"] };
   var TITLES = { ending: "How it ended", weights: "Weights and buffers", bytes: "Bytes", time: "Time", error: "Outputs", checks: "Checks", passes: "Passes", settings: "Settings" };
-  var ComparisonSummaryPanel = class {
-    constructor(app) {
-      this.app = app;
-      this.id = "summary";
-      this.label = "Summary";
-      this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Summary" });
-    }
-    render() {
-      if (!this.element.childElementCount) fill(this.element, this.content());
-    }
+  var ComparisonSummaryPanel = class extends SummaryPanel {
     content() {
       const { comparison } = this.app.model;
       const { about, changes, sentences } = comparison.summary;

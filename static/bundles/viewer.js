@@ -125,49 +125,6 @@
       return { key: `${times2}:${words4}`, text: words4 };
     });
   }
-  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
-  function count(number2, noun, several = `${noun}s`) {
-    return `${number2} ${number2 === 1 ? noun : several}`;
-  }
-  function opName(op) {
-    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
-    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
-  }
-  function shortDtype(dtype) {
-    return DTYPES[dtype] ?? dtype;
-  }
-  function shortType(type) {
-    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
-    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part3) => part3.trim()).filter((part3) => part3 && !part3.includes("="));
-    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
-  }
-  function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part3) => part3 && !/^\d+$/.test(part3));
-    return parts.at(-1) || name2;
-  }
-  function attributeName(node) {
-    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
-    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
-  }
-  function pathText([path, ...more], frame = "") {
-    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words4 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words4.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
-  }
-  function chipText(node, known) {
-    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
-    if (known) return known;
-    const type = node.outputs.length ? node.outputs[0].type : "";
-    if (node.op === "prim::GetAttr") {
-      const name2 = attributeName(node);
-      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
-      if (primitive) return "";
-      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
-      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
-    }
-    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
-  }
   function h(tag, props, ...children) {
     const [name2, ...classes] = tag.split(".");
     const element3 = document.createElement(name2);
@@ -296,6 +253,57 @@
   function selectsText(element3) {
     const selection = element3.getRootNode().getSelection?.() ?? getSelection();
     return !selection.isCollapsed;
+  }
+  var MINOR_TITLE = "Attributes that are neither parameters nor buffers and were not preserved: submodules, flags, values";
+  function filterField(app, placeholder) {
+    const field = h("input.fv-input", { type: "search", placeholder, "aria-label": "Filter attributes", oninput: () => app.navigate({ q: field.value }) });
+    return field;
+  }
+  function attributeList(panel) {
+    return new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => panel.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => panel.key(event) } });
+  }
+  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
+  function count(number2, noun, several = `${noun}s`) {
+    return `${number2} ${number2 === 1 ? noun : several}`;
+  }
+  function opName(op) {
+    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
+    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
+  }
+  function shortDtype(dtype) {
+    return DTYPES[dtype] ?? dtype;
+  }
+  function shortType(type) {
+    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
+    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
+    const sizes = match[2].split(",").map((part3) => part3.trim()).filter((part3) => part3 && !part3.includes("="));
+    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
+  }
+  function shortName(name2) {
+    const parts = name2.split(/[./]/).filter((part3) => part3 && !/^\d+$/.test(part3));
+    return parts.at(-1) || name2;
+  }
+  function attributeName(node) {
+    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
+    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
+  }
+  function pathText([path, ...more], frame = "") {
+    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
+    const words4 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words4.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+  }
+  function chipText(node, known) {
+    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
+    if (known) return known;
+    const type = node.outputs.length ? node.outputs[0].type : "";
+    if (node.op === "prim::GetAttr") {
+      const name2 = attributeName(node);
+      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
+      if (primitive) return "";
+      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
+      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
+    }
+    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
   }
   function detailsTitle(text, mark) {
     return h("h2.fv-details-title", null, h("span.fv-wrap", null, text), typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark);
@@ -457,17 +465,16 @@
       this.label = "Attributes";
       this.count = app.model.attributes.filter((row) => row.counted).length;
       this.rows = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter by path or type", "aria-label": "Filter attributes", oninput: () => app.navigate({ q: this.text.value }) });
+      this.text = filterField(app, "Filter by path or type");
       this.fates = new Map(FATES.filter((fate) => app.model.attributes.some((row) => row.fate === fate)).map((fate) => [fate, this.fateButton(fate)]));
       this.kind = this.select("kind", "All kinds", (row) => row.kind);
       this.reason = this.select("reason", "All reasons", (row) => row.reason);
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
       this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
       const minor = app.model.attributes.filter((row) => row.minor).length;
-      const minorTitle = "What is no parameter and no buffer, and was not preserved: submodules, flags, values";
-      this.minorLabel = h("label.fv-check", { title: minorTitle, hidden: !minor }, this.minor, `Others (${minor})`);
+      this.minorLabel = h("label.fv-check", { title: MINOR_TITLE, hidden: !minor }, this.minor, `Others (${minor})`);
       this.header = h("div.fv-table-row.fv-table-head", { role: "row" }, COLUMNS.map((column) => this.head(column)));
-      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
+      this.list = attributeList(this);
       this.table = h("div.fv-table.fv-attributes", { role: "table", "aria-label": "Fates of attributes" }, this.header, this.list.element);
       this.empty = h("p.fv-empty");
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, h("div.fv-chips", { role: "group", "aria-label": "Fates" }, [...this.fates.values()]), this.kind, this.reason, this.minorLabel, this.shown), this.table, this.empty);
@@ -2436,6 +2443,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this._placeConstants();
       this._connect();
       this.input = this._layoutInput(measure);
+      this.fanOut = new Int32Array(this.items.length);
+      for (let edge = 0; edge < this.edges.length; edge++) this.fanOut[this.edges[edge][0]]++;
     }
     _layoutInput(measure) {
       const sizes = this.items.map((_, item) => measure(this, item));
@@ -2517,15 +2526,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     edgeSides(before, after) {
       const sides = new Uint8Array(this.edges.length);
+      const { start, values } = this.model.rowInputs;
       for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
         if (index === null) continue;
         const snapshot = this.model.snapshot(index);
         for (const key of snapshot.order) {
           const to = this.itemOfKey[key];
           if (to === void 0) continue;
-          for (const value of this.model.inputs(snapshot.rowOf[key])) {
-            const producer = snapshot.producer[value];
-            const from2 = producer === void 0 ? void 0 : this.itemOfKey[producer];
+          const row = snapshot.rowOf[key];
+          for (let at = start[row]; at < start[row + 1]; at++) {
+            const producer = snapshot.producer[values[at]];
+            const from2 = producer === NONE ? void 0 : this.itemOfKey[producer];
             if (from2 === void 0 || from2 === to) continue;
             const edge = this.edgeIndex.get(this._edgeName(from2, to));
             if (edge !== void 0) sides[edge] |= bit;
@@ -4452,7 +4463,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.constants = constants2;
       this.snapshots = union.snapshots.map((index) => union.model.snapshot(index));
       this.own = [];
+      this.versions = [];
+      this.numbers = /* @__PURE__ */ new Map();
+      this.held = [];
+      this.kinds = /* @__PURE__ */ new Map();
       this.signed = /* @__PURE__ */ new Map();
+    }
+    number(text) {
+      let number2 = this.numbers.get(text);
+      if (number2 === void 0) this.numbers.set(text, number2 = this.numbers.size);
+      return number2;
     }
     areAlike(one, other) {
       if (sizeOf(one) !== sizeOf(other)) return false;
@@ -4480,7 +4500,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     write(group, parts, wire) {
       for (const child of group.children) {
         const key = child.children ? child.node : child.leaf;
-        if (key !== NONE12) parts.push(`${this.node(key)} (${[...new Set(this.union.inputsOf[key].map(wire))].join(" ")})`);
+        if (key !== NONE12) parts.push(`${this.node(key)} (${distinct(this.union.inputsOf[key].map(wire)).join(" ")})`);
         if (!child.children) continue;
         parts.push(`{ ${child.segment ?? child.label}`);
         this.write(child, parts, wire);
@@ -4488,35 +4508,69 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
     }
     node(key) {
-      if (this.own[key] === void 0) {
-        const texts = new Map(this.union.rowsOf[key].map((row) => [row, this.version(row)]));
-        const known = [...new Set(texts.values())];
-        const presence = this.snapshots.map((snapshot) => known.indexOf(texts.get(snapshot.rowOf[key]) ?? ""));
-        this.own[key] = `${presence}: ${known.join(" | ")}`;
+      let number2 = this.own[key];
+      if (number2 === void 0) this.own[key] = number2 = this.number(this.presence(key));
+      return number2;
+    }
+    presence(key) {
+      const rows = this.union.rowsOf[key];
+      const known = rows.length === 1 ? [this.version(rows[0])] : [...new Set(rows.map((row) => this.version(row)))];
+      let text = `${known}:`;
+      let last = -2;
+      for (let at = 0; at < this.snapshots.length; at++) {
+        const row = this.snapshots[at].rowOf[key];
+        const which = row === NONE12 ? NONE12 : known.length === 1 ? 0 : known.indexOf(this.version(row));
+        if (which !== last) text += ` ${at}=${which}`;
+        last = which;
       }
-      return this.own[key];
+      return text;
     }
     version(row) {
-      const node = this.union.model.node(row);
-      const types = node.outputs.map(({ type }) => kindOf(type));
-      const texts = node.attributes.filter(({ text }) => !/\d/.test(text) || !isName(node)).map(({ text }) => text);
-      const { constant } = node;
-      const content = constant ? `${constant.dtype}[${constant.shape}]` : texts.join(",");
-      return `${node.op} ${node.inputs.length} ${types.join(",")} ${content}`;
+      let number2 = this.versions[row];
+      if (number2 === void 0) this.versions[row] = number2 = this.number(this.says(row));
+      return number2;
+    }
+    says(row) {
+      const { rows, strings } = this.union.model;
+      const [, op, inputs = 0, outputs = 0, , attributes = 0, , kept = null] = rows[row];
+      let text = `${strings[op || 0]} ${inputs ? inputs.length : 0}`;
+      for (let at = 1; at < (outputs ? outputs.length : 0); at += 2) text += ` ${this.kind(outputs[at])}`;
+      if (kept) return `${text} ${strings[kept[1] || 0]}[${kept[0]}]`;
+      const named = isName(strings[op || 0]);
+      for (let at = 1; at < (attributes ? attributes.length : 0); at += 2) {
+        const one = strings[attributes[at] || 0];
+        if (!named || !/\d/.test(one)) text += `,${one}`;
+      }
+      return text;
+    }
+    kind(type) {
+      let kind = this.kinds.get(type);
+      if (kind === void 0) this.kinds.set(type, kind = kindOf(this.union.model.strings[type || 0]));
+      return kind;
     }
     constant(key) {
-      if (this.union.model.isPseudo(key)) return "self";
-      const inputs = this.union.inputsOf[key];
-      const name2 = attributeName(this.union.model.node(this.union.row(key)));
+      let text = this.held[key];
+      if (text === void 0) this.held[key] = text = `c${this.number(this.content(key))}`;
+      return text;
+    }
+    content(key) {
+      const { model, inputsOf } = this.union;
+      if (model.isPseudo(key)) return "self";
+      const inputs = inputsOf[key];
+      const row = this.union.row(key);
+      const name2 = model.op(row) === "prim::GetAttr" ? attributeName(model.node(row)) : "";
       const path = name2 && INDEXED.test(name2) && !inputs.length ? "" : inputs.map((one) => this.constant(one)).join(" ");
       return `${this.node(key)}[${path}]`;
     }
   };
+  function distinct(texts) {
+    return texts.length < 2 ? texts : [...new Set(texts)];
+  }
   function kindOf(type) {
     return type.startsWith("__torch__") ? type.replace(/___torch_mangle_\d+\.?/g, "") : shortType(type);
   }
-  function isName(node) {
-    return node.op === "prim::GetAttr" || node.op === "get_attr" || node.op === "prim::CallMethod";
+  function isName(op) {
+    return op === "prim::GetAttr" || op === "get_attr" || op === "prim::CallMethod";
   }
   function sizeOf(group) {
     return group.children.reduce((sum, child) => sum + 1 + (child.children ? sizeOf(child) : 0), 0);
@@ -4731,13 +4785,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     _findEdges() {
       const { model } = this;
       for (const key of this.order) [this.inputsOf[key], this.readers[key]] = [[], []];
+      const { start, values } = model.rowInputs;
       let last = null;
       for (const index of this.snapshots) {
         const snapshot = model.snapshot(index);
         for (const key of snapshot.order) {
           const row = snapshot.rowOf[key];
           const same2 = last !== null && last.rowOf[key] === row;
-          for (const value of model.inputs(row)) {
+          for (let at = start[row]; at < start[row + 1]; at++) {
+            const value = values[at];
             const from2 = snapshot.producer[value];
             if (from2 === NONE14 || from2 === key || same2 && last?.producer[value] === from2) continue;
             this._connect(from2, key, value);
@@ -4824,6 +4880,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.kinds = /* @__PURE__ */ new Map();
       this.blocks = this.rows.map((row, index) => (row[8] || []).map(([values, body, outputs], number2) => this._frame(`%${this.ids[this.keyOfRow[index]]}#${number2}`, values, body, outputs)));
       this.graphs = data.snapshots.map(([values, body, outputs]) => this._frame("%", values, body, outputs));
+      this.rowInputs = flatten(this.rows.map((row) => row[2] || []));
+      this.rowOutputs = flatten(this.rows.map((row) => evenPlaces(row[3] || [])));
+      this.keys = Int32Array.from(this.keyOfRow);
       this.nodes = [];
       this.snapshots = [];
       this.outlines = /* @__PURE__ */ new Map();
@@ -4965,6 +5024,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function shallow(row) {
     return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
   }
+  function flatten(lists) {
+    const start = new Int32Array(lists.length + 1);
+    for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
+    const values = new Int32Array(start[lists.length]);
+    lists.forEach((list, at) => values.set(list, start[at]));
+    return { start, values };
+  }
+  function evenPlaces(list) {
+    return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
+  }
   function decodeNode(model, row) {
     const text = (index) => model.strings[index || 0];
     const pairs2 = (flat, name2, other) => {
@@ -4984,7 +5053,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.order = [];
       this.rowOf = table2(model.ids.length);
       this.holder = table2(model.ids.length);
-      this.block = table2(model.ids.length);
+      this.block = new Int32Array(model.ids.length);
       this.producer = table2(model.strings.length);
       this._addFrame(model, graph, NONE15, 0);
     }
@@ -4992,18 +5061,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       for (const row of frame.inputs) this._add(model, row, holder, block);
       for (const row of model.bodies[frame.body]) {
         const key = this._add(model, row, holder, block);
-        model.blocks[row].forEach((inner, number2) => this._addFrame(model, inner, key, number2));
+        const { blocks } = model;
+        for (let number2 = 0; number2 < blocks[row].length; number2++) {
+          this._addFrame(model, blocks[row][number2], key, number2);
+        }
       }
       if (frame.output !== NONE15) this._add(model, frame.output, holder, block);
     }
-    _add(model, row, holder, block) {
-      const key = model.keyOfRow[row];
+    _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
+      const key = keys[row];
       this.order.push(key);
       this.rowOf[key] = row;
       this.holder[key] = holder;
       this.block[key] = block;
-      const outputs = model.rows[row][3] || [];
-      for (let at = 0; at < outputs.length; at += 2) this.producer[outputs[at]] = key;
+      for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
       return key;
     }
   };
@@ -5022,17 +5093,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.ops = ops;
       this.counts = counts3;
       this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
-      this.fanOut = new Int32Array(scene.items.length);
-      for (const [from2] of scene.edges) this.fanOut[from2]++;
+      this.fanOut = scene.fanOut;
       this.contents = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
     }
     _segmentSides(edges) {
+      const { last, previous: before } = this.layout;
       const sides = new Uint8Array(this.layout.x1.length);
-      this.layout.last.forEach((segment, edge) => {
-        if (segment >= 0) sides[segment] |= edges[edge];
-      });
+      for (let edge = 0; edge < last.length; edge++) if (last[edge] >= 0) sides[last[edge]] |= edges[edge];
       for (let segment = sides.length - 1; segment >= 0; segment--) {
-        const previous = this.layout.previous[segment];
+        const previous = before[segment];
         if (previous >= 0) sides[previous] |= sides[segment];
       }
       return sides;
@@ -5390,6 +5459,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     constructor(view) {
       this.view = view;
       this.image = null;
+      this.ground = null;
       this.map = null;
     }
     forget() {
@@ -5437,33 +5507,58 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return { ...size, left: left2, top: PANE_HEAD + 4, scale: { x: size.width / whole.width, y: size.height / whole.height } };
     }
     _render(colours) {
-      const { width, height, scale } = this.map;
-      const { picture, stage: { ratio } } = this.view;
-      const canvas = document.createElement("canvas");
-      canvas.width = Math.ceil(width * ratio);
-      canvas.height = Math.ceil(height * ratio);
-      const surface = canvas.getContext("2d");
-      surface.scale(ratio, ratio);
+      const { canvas, surface } = this._canvas();
+      const { picture, theme } = this.view;
+      const { layout } = picture;
+      const { width, height } = this.map;
+      let ground = this.ground;
+      if (ground?.layout !== layout || ground.theme !== theme || ground.width !== width || ground.height !== height) {
+        this.ground = ground = { canvas: this._renderGround(colours), theme, layout, width, height };
+      }
+      surface.drawImage(ground.canvas, 0, 0, width, height);
+      const changed = picture.changedItems();
+      for (const status of ["changed", "removed", "added"]) {
+        const items = changed.filter((item) => picture.counts[status][item]);
+        this._fill(surface, items, colours[status].line, 2.5);
+      }
+      return canvas;
+    }
+    _renderGround(colours) {
+      const { canvas, surface } = this._canvas();
+      const { width, height } = this.map;
       surface.fillStyle = colours.page;
       surface.strokeStyle = colours.groupLine;
       surface.beginPath();
       surface.roundRect(0.5, 0.5, width - 1, height - 1, 4);
       surface.fill();
       surface.stroke();
-      const { layout } = picture;
-      const fill3 = (items, colour, least) => {
-        surface.fillStyle = colour;
-        for (const item of items) {
-          const [w, h2] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
-          surface.fillRect(Math.min(width - w, layout.x[item] * scale.x), Math.min(height - h2, layout.y[item] * scale.y), w, h2);
-        }
-      };
-      fill3(picture.closedItems(), colours.hub, 0.6);
-      const changed = picture.changedItems();
-      for (const status of ["changed", "removed", "added"]) {
-        fill3(changed.filter((item) => picture.counts[status][item]), colours[status].line, 2.5);
-      }
+      this._fill(surface, this.view.picture.closedItems(), colours.hub, 0.6);
       return canvas;
+    }
+    _canvas() {
+      const { ratio } = this.view.stage;
+      const canvas = document.createElement("canvas");
+      canvas.width = Math.ceil(this.map.width * ratio);
+      canvas.height = Math.ceil(this.map.height * ratio);
+      const surface = canvas.getContext("2d");
+      surface.scale(ratio, ratio);
+      return { canvas, surface };
+    }
+    _fill(surface, items, colour, least) {
+      const { width, height, scale } = this.map;
+      const { layout } = this.view.picture;
+      const spots = 2 * this.view.stage.ratio;
+      const across = Math.ceil(width * spots) + 1;
+      const taken = new Uint8Array(across * (Math.ceil(height * spots) + 1));
+      surface.fillStyle = colour;
+      for (const item of items) {
+        const [w, h2] = [Math.max(least, layout.width[item] * scale.x), Math.max(least, layout.height[item] * scale.y)];
+        const [x, y] = [Math.min(width - w, layout.x[item] * scale.x), Math.min(height - h2, layout.y[item] * scale.y)];
+        const spot = Math.max(0, Math.floor(y * spots)) * across + Math.max(0, Math.floor(x * spots));
+        if (taken[spot] && w <= 2 * least && h2 <= 2 * least) continue;
+        taken[spot] = 1;
+        surface.fillRect(x, y, w, h2);
+      }
     }
     at(event, outside = false) {
       if (!this.map) return null;
@@ -8297,15 +8392,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.all = app.model.comparison.attributes;
       this.count = this.all.filter((row) => row.counted && row.fields.length).length;
       this.rows = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter by path", "aria-label": "Filter attributes", oninput: () => app.navigate({ q: this.text.value }) });
+      this.text = filterField(app, "Filter by path");
       this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
       this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
       const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
-      this.list = new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => this.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => this.key(event) } });
+      this.list = attributeList(this);
       this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
       this.empty = h("p.fv-empty");
-      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: "What is no parameter and no buffer, and was not preserved: submodules, flags, values" }, this.minor, "Others")];
+      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: MINOR_TITLE }, this.minor, "Others")];
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
     }
     focusSearch() {
@@ -8591,16 +8686,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var TABS = { ending: ["environment"], weights: ["attributes"], bytes: ["charts", "attributes"], time: ["findings", "charts"], error: ["findings", "charts"], checks: ["findings"], passes: ["graph"], settings: ["environment"] };
   var TITLES = { ending: "How it ended", weights: "Weights and buffers", bytes: "Bytes", time: "Time", error: "Outputs", checks: "Checks", passes: "Passes", settings: "Settings" };
-  var ComparisonSummaryPanel = class {
-    constructor(app) {
-      this.app = app;
-      this.id = "summary";
-      this.label = "Summary";
-      this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Summary" });
-    }
-    render() {
-      if (!this.element.childElementCount) fill(this.element, this.content());
-    }
+  var ComparisonSummaryPanel = class extends SummaryPanel {
     content() {
       const { comparison } = this.app.model;
       const { about, changes, sentences } = comparison.summary;

@@ -845,7 +845,9 @@ def test_without_a_sandbox_a_file_is_opened_only_after_the_user_agrees(opened: O
     assert serious_findings(page) == []
     question.get_by_role("button", name="Open this file without a sandbox").click()
     expect(page.get_by_text("method forward")).to_be_visible()
-    assert asked(page, "inspect") == [{"type": "inspect", "model": "net.pt", "consent": "/models/net.pt"}]
+    assert asked(page, "inspect") == [
+        {"type": "inspect", "model": "net.pt", "imports": [], "consent": "/models/net.pt"}
+    ]
     page.get_by_role("button", name="Record", exact=True).click()
     page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
     [sent] = asked(page, "record")

@@ -17,7 +17,7 @@ from tests.builders import empty_trace, failed_trace, small_trace, synthetic_tra
 from viewer.report import write_report
 
 ATTACK = '</script><script>window.__pwned=1</script><img src=x onerror="window.__pwned=1"><!--'
-LITERAL = {"backend", "change", "fate", "reason", "relation", "verdict", "reference"}
+LITERAL = {"origin", "backend", "change", "fate", "reason", "relation", "verdict", "reference"}
 
 Opener = Callable[..., Page]
 
