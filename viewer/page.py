@@ -14,6 +14,7 @@ from viewer.views import view_data
 from viewer.views.comparison.data import diff_views
 from viewer.views.comparison.sources import with_own_files
 from viewer.views.graph_data import graph_data
+from viewer.views.runtime import with_runtime
 from viewer.views.summary import FREEZING
 
 
@@ -27,7 +28,7 @@ def trace_data(trace: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
     duplicates = analysis.duplicates(trace)
     return {
         "view": view_data(trace, duplicates),
-        "graph": graph_data(trace),
+        "graph": graph_data(with_runtime(trace)),
         "charts": chart_items(trace, duplicates) if charted else None,
     }
 

@@ -99,6 +99,7 @@ from .number_texts import (
     timed_text as timed_text,
 )
 from .pass_explanations.pass_note import (
+    RUNTIME as RUNTIME,
     PassNote as PassNote,
     pass_notes as pass_notes,
 )

@@ -19,6 +19,7 @@ from freeze_engine.trace import (
     NearMiss,
     Notice,
     Program,
+    RuntimeGraph,
     SourceLines,
     SourceRef,
     Step,
@@ -52,6 +53,7 @@ class Recorder:
         self.call_paths: tuple[CallPath, ...] = ()
         self.programs: tuple[Program, ...] = ()
         self.memory: MemoryLedger | None = None
+        self.runtime: tuple[RuntimeGraph, ...] = ()
         self.failure: Failure | None = None
         self.on_step: Callable[[Step], None] | None = None
 
@@ -126,6 +128,15 @@ class Recorder:
         self._steps[index] = dataclasses.replace(self._steps[index], **fields)
         return self._steps[index]
 
+    def aligned(self, method: str, graph: GraphSnapshot) -> GraphSnapshot:
+        """Returns a graph that is no step, its nodes with the ids that they have in the method's last step.
+
+        Args:
+            method: that has steps.
+            graph: with provisional node ids.
+        """
+        return assign_ids(self._latest[method], graph, self._retired[method], self._identify)
+
     def finish(self, duration_ns: int | None = None, created: str = "") -> Trace:
         """Returns the trace as recorded so far.
 
@@ -144,6 +155,7 @@ class Recorder:
             programs=self.programs,
             call_paths=self.call_paths,
             memory=self.memory,
+            runtime=self.runtime,
             failure=self.failure,
             duration_ns=duration_ns,
             created=created,

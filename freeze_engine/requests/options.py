@@ -205,6 +205,8 @@ class Measure:
             dtypes beyond the first.
         values: whether the trace keeps numbers of weights and constants: histograms, zeros, the first elements.
             Without, it keeps smallest, largest, mean and standard deviation only.
+        runtime: whether to look at the graph that TorchScript's executor makes of the frozen module after warm-up; with
+            ``latency`` also at its kernels' share of the time.
     """
 
     latency: bool = option(
@@ -242,6 +244,13 @@ class Measure:
         "Values of weights",
         "histogram, zeros and first numbers of each weight and constant, kept in the trace",
         no_help="keep no histograms, zeros or first numbers of weights in the trace",
+    )
+    runtime: bool = option(
+        True,
+        "switch",
+        "Executor's graph",
+        "what TorchScript's executor makes of the frozen module after warm-up, and its kernels' share of the time",
+        no_help="do not look at the graph that TorchScript's executor makes of the frozen module",
     )
 
     def __post_init__(self) -> None:
@@ -307,7 +316,7 @@ def unmeasured(asked: Measure) -> Measure | None:
     Args:
         asked: the options as they were given.
     """
-    return None if asked.values else Measure(latency=False, numerics=False, memory=False, values=False)
+    return None if asked.values else Measure(latency=False, numerics=False, memory=False, values=False, runtime=False)
 
 
 @dataclass(frozen=True, slots=True)

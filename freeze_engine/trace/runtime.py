@@ -37,7 +37,7 @@ class RuntimeGraph:
         graph: the optimised graph, a fusion group's operators in a block of its node; ``None`` where there is none.
         runs: calls of the method before it was read.
         kernels: the operators of one call by their time, the longest first; empty if it was not profiled.
-        reason: why there is no graph, or why it was not profiled; else empty.
+        reason: why there is no graph, why it was not profiled, or why nothing is fused; else empty.
     """
 
     method: str

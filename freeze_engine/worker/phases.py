@@ -22,6 +22,7 @@ PREPARING: Final = "Preparing to measure"
 LATENCY: Final = "Measuring latency"
 NUMERICS: Final = "Comparing numbers"
 KERNELS: Final = "Timing kernels"
+EXECUTOR: Final = "Looking at the executor's graph"
 ABLATION: Final = "Freezing without each pass"
 ABLATION_LATENCY: Final = "Measuring latency without each pass"
 ABLATION_NUMERICS: Final = "Comparing numbers without each pass"
@@ -42,6 +43,7 @@ _WIDTHS: Final = {
     LATENCY: 50,
     NUMERICS: 15,
     KERNELS: 5,
+    EXECUTOR: 2,
     ABLATION: 15,
     ABLATION_LATENCY: 50,
     ABLATION_NUMERICS: 15,
@@ -65,6 +67,7 @@ _PHASES: Final = (
     ("making it ", PREPARING, True),
     ("latency: ", LATENCY, True),
     ("timing the kernels", KERNELS, False),
+    ("looking at the executor's graph", EXECUTOR, False),
     ("numerics: ", NUMERICS, True),
     ("ablation: freezing ", ABLATION, True),
     ("ablation: warming ", ABLATION_LATENCY, True),
@@ -104,6 +107,7 @@ def planned(request: RecordRequest, *, has_inputs: bool = True, via: str = "scri
             (LATENCY, measure.latency),
             (NUMERICS, measure.numerics),
             (KERNELS, measure.latency and is_inductor),
+            (EXECUTOR, measure.runtime and not is_inductor),
         )
         phases += [phase for phase, is_wanted in wanted if is_wanted]
         if request.ablation:

@@ -28,7 +28,7 @@ function defaults(options) {
 }
 
 /**
- * The switches among the measurements: latency, numerics, memory, and the values of weights.
+ * The switches among the measurements: latency, numerics, memory, the executor's graph, and the values of weights.
  * @param {Site} site
  */
 export function measureSwitches({ options: { measure } }) {
@@ -36,7 +36,7 @@ export function measureSwitches({ options: { measure } }) {
 }
 
 /** @type {readonly string[]} */
-export const MEASUREMENTS = ["latency", "numerics", "memory"];
+export const MEASUREMENTS = ["latency", "numerics", "memory", "runtime"];
 
 /**
  * Whether a recording runs the model for measurements; what a trace keeps of the weights is none.

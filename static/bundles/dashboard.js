@@ -182,7 +182,7 @@
   function measureSwitches({ options: { measure } }) {
     return Object.values(measure).filter(({ kind }) => kind === "switch");
   }
-  var MEASUREMENTS = ["latency", "numerics", "memory"];
+  var MEASUREMENTS = ["latency", "numerics", "memory", "runtime"];
   function measuresAnything(measure) {
     return MEASUREMENTS.some((id) => measure[id]);
   }

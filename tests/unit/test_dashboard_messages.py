@@ -150,6 +150,7 @@ def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path
             "threads": None,
             "input_sets": 3,
             "values": True,
+            "runtime": True,
         },
         "checks": [],
         "ablation": False,

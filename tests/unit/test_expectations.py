@@ -361,9 +361,11 @@ def test_expectations_that_nothing_could_meet_are_refused(expected: dict[str, An
 
 def test_only_what_is_asked_about_is_measured() -> None:
     assert fe.Expectations(no_preserved=()).measure() is None
-    assert fe.Expectations(max_error=1.0).measure() == fe.Measure(latency=False, numerics=True, memory=False)
+    assert fe.Expectations(max_error=1.0).measure() == fe.Measure(
+        latency=False, numerics=True, memory=False, runtime=False
+    )
     assert fe.Expectations(no_slower=True, saves=True).measure() == fe.Measure(
-        latency=True, numerics=False, memory=True
+        latency=True, numerics=False, memory=True, runtime=False
     )
 
 

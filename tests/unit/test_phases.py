@@ -25,6 +25,7 @@ MESSAGES = (
     "latency: round 3 of 60",
     "numerics: comparing step 4",
     "timing the kernels",
+    "looking at the executor's graph",
     "ablation: freezing without Pass1",
     "ablation: round 2 of 9",
     "check: idempotence",
@@ -40,7 +41,7 @@ MESSAGES = (
             {},
             True,
             "Starting, Scripting, Freezing, Reading what was recorded, Measuring memory, Preparing to measure, "
-            "Measuring latency, Comparing numbers, Saving",
+            "Measuring latency, Comparing numbers, Looking at the executor's graph, Saving",
         ),
         ({}, False, "Starting, Scripting, Freezing, Reading what was recorded, Saving"),
         ({"measure": None, "via": "trace"}, True, "Starting, Tracing, Freezing, Reading what was recorded, Saving"),
@@ -54,7 +55,8 @@ MESSAGES = (
             {"measure": fe.Measure(latency=False, memory=False), "ablation": True, "checks": ("idempotence",)},
             True,
             "Starting, Scripting, Freezing, Reading what was recorded, Preparing to measure, Comparing numbers, "
-            "Freezing without each pass, Comparing numbers without each pass, Checking the frozen module, Saving",
+            "Looking at the executor's graph, Freezing without each pass, Comparing numbers without each pass, "
+            "Checking the frozen module, Saving",
         ),
     ],
 )

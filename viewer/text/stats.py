@@ -23,6 +23,7 @@ from viewer.views.kernels import comparison_lines, kernel_rows
 from viewer.views.measurements import errors_by_reference
 from viewer.views.notices import fact_notices, notice_parts, warning_notices
 from viewer.views.overview import FATE_ORDER
+from viewer.views.runtime import runtime_lines
 from viewer.views.steps import saved_text
 from viewer.views.wording import NOTHING, REASONS, pass_text
 
@@ -55,6 +56,10 @@ def stats_text(trace: fe.Trace) -> str:
         _section("Checks of the frozen module", stats_findings.checks(trace)),
         _section("Memory", stats_findings.memory(trace)),
         _section("What each pass does on its own", stats_findings.ablation(trace, metrics)),
+        *(
+            _section(f"What TorchScript's executor makes of {each.method}", runtime_lines(each))
+            for each in trace.runtime
+        ),
         *(_section(_kernels_title(trace, program), table_lines(kernel_rows(program))) for program in trace.programs),
         _section("With freezing against without", comparison_lines(trace)),
         _section(f"Parameters and buffers: {analysis.trace_counts(trace).total}", _attributes(trace)),

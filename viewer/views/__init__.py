@@ -19,6 +19,7 @@ from viewer.views.glossary import GLOSSARY
 from viewer.views.missing_measurements import unmeasured_view
 from viewer.views.overview import first_step, ordered_methods, overview
 from viewer.views.programs import comparison_rows, program_rows
+from viewer.views.runtime import with_runtime
 from viewer.views.source_lines import source_view
 from viewer.views.steps import StepRows
 from viewer.views.summary import summary_view
@@ -38,8 +39,10 @@ def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None =
         A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
         ``pass_texts``, ``aliases`` and ``codes`` by index, and to nodes and values by their names in the graph data.
     """
-    metrics = fe.step_metrics(trace)
-    builder = StepRows(trace, metrics)
+    shown = with_runtime(trace)
+    shown_metrics = fe.step_metrics(shown)
+    metrics = shown_metrics[: len(trace.steps)]
+    builder = StepRows(shown, shown_metrics)
     steps = builder.rows()
     summary = fe.summarize(trace, metrics)
     return {

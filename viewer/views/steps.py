@@ -92,7 +92,7 @@ class StepRows:
             "aliases": self._alias_place(step.aliases),
             "code": self._code_place(step.code),
             "log": log,
-            "notes": log[:_NOTES] if self._trace.uses_inductor else [],
+            "notes": _notes(step, log) if self._trace.uses_inductor or step.stage == analysis.RUNTIME else [],
             "notices": self._notices[step.index],
         }
 
@@ -117,6 +117,10 @@ class StepRows:
         if place == len(self.codes):
             self.codes.append(code)
         return place
+
+
+def _notes(step: fe.Step, log: list[str]) -> list[str]:
+    return log if step.stage == analysis.RUNTIME else log[:_NOTES]
 
 
 def why_not_text(notes: Sequence[analysis.PassNote]) -> str:

@@ -51,6 +51,7 @@ STAGES: Final[Mapping[str, Mapping[str, str]]] = {
         "freeze_module": "attributes become constants, and clean-up passes run on what that leaves",
         "optimize_frozen_graph": "folds what frozen weights allow, such as a batch norm into its convolution",
         "optimize_for_inference": "the layouts and operators that run fastest on the device",
+        "runtime": "what TorchScript's executor makes of the frozen module when it runs; no part of the freeze",
     },
     "inductor": {
         "input": "the graph as Dynamo and AOTAutograd made it",

@@ -89,7 +89,9 @@ class Expectations:
         latency = self.max_latency_ratio is not None or self.no_slower
         numerics = self.max_error is not None or self.within_tolerance
         memory = self.max_constant_bytes is not None or self.saves
-        return Measure(latency=latency, numerics=numerics, memory=memory) if latency or numerics or memory else None
+        if not (latency or numerics or memory):
+            return None
+        return Measure(latency=latency, numerics=numerics, memory=memory, runtime=False)
 
     def evaluate(self, trace: Trace) -> tuple[Finding, ...]:
         """Checks a trace against the expectations.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from freeze_engine.analysis.pass_explanations.entry import Occasion, PassEntry
 from freeze_engine.analysis.pass_explanations.graph_facts import GraphFacts
@@ -20,6 +21,13 @@ _INDUCTOR: Mapping[str, Mapping[str, PassEntry]] = {
     "compile": COMPILE,
 }
 _OUTSIDE = "outside"
+RUNTIME: Final = "runtime"
+"""Stage of what TorchScript's executor makes of the frozen module; no step of a trace has it, only views show it."""
+
+_EXECUTOR = PassEntry(
+    "TorchScript's executor optimises the frozen graph while it runs: it specialises types to the inputs that it saw "
+    "and fuses operators where it can. This is no part of the freeze, and each process does it anew."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,8 @@ def pass_entry(backend: Backend, stage: str, name: str) -> PassEntry | None:
         stage: of its step.
         name: torch's.
     """
+    if stage == RUNTIME:
+        return _EXECUTOR
     if stage == _OUTSIDE:
         return PassEntry("Code outside torch's freezing changed the graph.")
     if backend == "torchscript":

@@ -51,6 +51,9 @@ OPTIONAL = {
     "ScriptModule": "making a module of a recorded graph",
     "BoolType": "making a module of a recorded graph",
     "Graph": "leaving nothing of a freeze's constants in Python",
+    "_jit_get_num_profiled_runs": "the graph that the executor runs after warm-up",
+    "_last_executed_optimized_graph": "the graph that the executor runs after warm-up",
+    "_jit_can_fuse_on_cpu": "whether the executor can fuse operators on the CPU",
     "_jit_interpret_graph": "leaving nothing of a freeze's constants in Python",
 }
 
@@ -71,6 +74,15 @@ def private(name: str) -> Any:
     if found is None:
         raise lacks(f"torch._C.{name}", REQUIRED.get(name) or OPTIONAL[name])
     return found
+
+
+def optional(name: str) -> Any:
+    """Returns ``torch._C.<name>``, ``None`` where this torch does not have it.
+
+    Args:
+        name: a key of `OPTIONAL`.
+    """
+    return getattr(torch._C, name, None)
 
 
 def lacks(path: str, purpose: str) -> UnsupportedTorchError:

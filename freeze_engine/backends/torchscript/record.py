@@ -103,7 +103,9 @@ def record_module(
         build.run()
     if measure is not None and inputs is not None:
         observer.trace_built(_finished(recorder, freeze))
-        subject = RunnableFreeze(model, ready.module, module, inputs, _kept(freeze), build.live, peak.nbytes)
+        subject = RunnableFreeze(
+            model, ready.module, module, inputs, _kept(freeze), build.live, build.read_runtime, peak.nbytes
+        )
         with leaving_trace(lambda: _finished(recorder, freeze)):
             measure_steps(recorder, subject, measure, observer.progress)
     return Frozen(module, ready.module, _finished(recorder, freeze), build.live)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze
+from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze, graph_text
 from freeze_engine.backends.torchscript.graph.annotations import Annotations
 from freeze_engine.backends.torchscript.graph.attribute_reads import fork_paths
 from freeze_engine.backends.torchscript.graph.live import (
@@ -56,6 +56,13 @@ class SnapshotReader:
     def read(self, method: str, snapshot: LiveSnapshot) -> GraphSnapshot:
         """Returns a live snapshot as plain data, node ids provisional."""
         return self.annotate(method, self._parse(snapshot.text))
+
+    def read_runtime(self, graph: Any) -> GraphSnapshot:
+        """Returns a graph that the executor made as plain data; its constants are described by the live graph alone."""
+        snapshot = self._parse(graph_text(graph))
+        pairs = paired(snapshot, graph)
+        modules = {value.name: module_path(live) for node, live in pairs for value in node.outputs[:1]}
+        return Annotations(modules, constants(pairs, self._storages)).annotate(snapshot)
 
     def annotate(self, method: str, graph: GraphSnapshot) -> GraphSnapshot:
         """Returns a graph of ``method`` with modules and constants filled in."""

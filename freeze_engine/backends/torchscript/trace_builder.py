@@ -132,6 +132,10 @@ class TraceBuilder:
         if freeze.log is None and freeze.frozen:
             self._recorder.notices.append(Notice("not_logged", _NOT_LOGGED))
 
+    def read_runtime(self, graph: Any) -> GraphSnapshot:
+        """Returns a live graph of the executor as plain data."""
+        return self._knowledge.read_runtime(graph)
+
     # -- steps
 
     def _read_log(self) -> LogReading | None:

@@ -11,9 +11,10 @@ import torch
 from freeze_engine.analysis.missing_measurements import nothing_measured
 from freeze_engine.backends.torchscript.replay.memory_ledger import Saved, memory_ledger, serialization_notice
 from freeze_engine.backends.torchscript.replay.module_state import joined, restorer, written_buffers
-from freeze_engine.backends.torchscript.replay.run import METHOD, step_runner
+from freeze_engine.backends.torchscript.replay.run import METHOD, graph_runner, step_function, step_runner
+from freeze_engine.backends.torchscript.replay.runtime import Calls, runtime_graph
 from freeze_engine.backends.torchscript.trace_builder import LiveStep
-from freeze_engine.measure.candidate import Candidate, put_back
+from freeze_engine.measure.candidate import Candidate, cloned, put_back
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.distinct_steps import distinct_steps
 from freeze_engine.measure.latency import failures_told, measure_latency
@@ -24,7 +25,7 @@ from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import Measure, Progress
 from freeze_engine.tensors.module_copy import replica
-from freeze_engine.trace import Baseline, Latency, Notice, NoticeCode, Numerics, Step
+from freeze_engine.trace import Baseline, GraphSnapshot, Latency, Notice, NoticeCode, Numerics, Step
 from freeze_engine.trace.baselines import EAGER, SCRIPTED
 
 
@@ -39,6 +40,7 @@ class RunnableFreeze:
         inputs: what to run them on.
         kept: paths of the attributes that are still on the frozen module: whatever its methods set is among them.
         live: the steps that can be run, by index.
+        read: reads a live graph of the executor.
         peak_bytes: of memory during the freeze, ``None`` where unknown.
     """
 
@@ -48,6 +50,7 @@ class RunnableFreeze:
     inputs: Inputs
     kept: tuple[str, ...]
     live: Mapping[int, LiveStep]
+    read: Callable[[Any], GraphSnapshot]
     peak_bytes: int | None = None
 
 
@@ -69,6 +72,8 @@ def measure_steps(recorder: Recorder, subject: RunnableFreeze, measure: Measure,
         recorder.add_setting(SETTING, str(measure.threads))
     with intra_op_threads(measure.threads):
         measuring.run()
+        if measure.runtime:
+            measuring.look_at_runtime()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,25 @@ class _Measuring:
         self.recorder.baselines = tuple(
             Baseline(str(each.key), latencies.get(each.key, ()), numerics.get(each.key, ())) for each in baselines
         )
+
+    def look_at_runtime(self) -> None:
+        """Adds what the executor makes of the frozen ``forward``."""
+        steps = self._live_steps()
+        if not steps:
+            return
+        self.progress("looking at the executor's graph", 0, 1)
+        live, inputs = self.subject.live[steps[-1].index], self.subject.inputs
+        function = step_function(live)
+        restore = joined(restorer(live.module, self.subject.kept), self.restore) or (lambda: None)
+        calls = Calls(lambda: cloned(inputs), graph_runner(function, live, self.subject.scripted), restore)
+
+        def read(graph: Any) -> GraphSnapshot:
+            return self.recorder.aligned(METHOD, self.subject.read(graph))
+
+        held = (*self.subject.scripted.state_dict().values(), *inputs.args)
+        devices = frozenset(each.device.type for each in held if isinstance(each, torch.Tensor))
+        found = runtime_graph(function, calls, read, devices or frozenset({"cpu"}), timed=self.measure.latency)
+        self.recorder.runtime = (found,)
 
     def _live_steps(self) -> list[Step]:
         return [step for step in self.recorder.steps if step.method == METHOD and step.index in self.subject.live]

@@ -26,7 +26,23 @@ def step_runner(live: LiveStep, scripted: torch.jit.ScriptModule, name: str = ME
         scripted: what was frozen.
         name: of the method that the graph is of.
     """
-    function = private("_create_function_from_graph")(METHOD, live.graph.copy())
+    return graph_runner(step_function(live), live, scripted, name)
+
+
+def step_function(live: LiveStep) -> Any:
+    """Returns a function of a copy of a step's graph, with an executor of its own."""
+    return private("_create_function_from_graph")(METHOD, live.graph.copy())
+
+
+def graph_runner(
+    function: Any, live: LiveStep, scripted: torch.jit.ScriptModule, name: str = METHOD
+) -> Callable[..., object]:
+    """Returns a function that calls the function of a step as its module is called.
+
+    Args:
+        function: result of `step_function` for the step.
+        live, scripted, name: as of `step_runner`.
+    """
     arguments = step_schema(scripted, name).arguments[1:]
     module = live.module
 

@@ -1,0 +1,130 @@
+"""Looks at what TorchScript's executor makes of a frozen method: its optimised graph, and the time of its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+from torch.autograd.profiler import profile
+
+from freeze_engine.backends.common.torch_private import optional
+from freeze_engine.backends.torchscript.replay.run import METHOD
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.trace import GraphSnapshot, RuntimeGraph, RuntimeKernel
+
+#: Calls besides those in which the executor profiles: one that optimises the graph, and one that runs the result.
+_MORE_CALLS: Final = 2
+_PROFILED_CALLS: Final = 3
+_MOST_KERNELS: Final = 40
+_FUSED: Final = "fused_"
+_NO_FUSION: Final = (
+    "Nothing is fused: this build of torch fuses no operators on the CPU, which takes LLVM "
+    "(torch._C._jit_can_fuse_on_cpu)."
+)
+_NO_PROFILE: Final = "The kernels are not timed: they run on {}, and only the CPU is profiled."
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How to call a function on the recorded inputs.
+
+    Attributes:
+        inputs: returns copies of them, which a call may write.
+        run: calls the function.
+        restore: puts back whatever calls wrote.
+    """
+
+    inputs: Callable[[], Inputs]
+    run: Callable[..., object]
+    restore: Callable[[], None]
+
+
+def runtime_graph(
+    function: Any,
+    calls: Calls,
+    read: Callable[[Any], GraphSnapshot],
+    devices: frozenset[str],
+    *,
+    timed: bool,
+) -> RuntimeGraph:
+    """Runs a copy of a frozen graph until the executor has optimised it, and reads the result.
+
+    Args:
+        function: made of the graph (``torch._C._create_function_from_graph``); it has an executor of its own, so that
+            neither the frozen module nor anything that was measured is disturbed.
+        calls: of ``function``.
+        read: reads a live graph.
+        devices: types of the devices that it runs on.
+        timed: whether to profile its kernels.
+
+    Returns:
+        The graph; none, with the reason, where torch does not show one or the call fails.
+    """
+    runs = _MORE_CALLS + int((optional("_jit_get_num_profiled_runs") or (lambda: 1))())
+    try:
+        with torch.no_grad():
+            for _ in range(runs):
+                _call(calls)
+            graph = _optimised(function)
+            if graph is None:
+                return RuntimeGraph(METHOD, None, runs, reason="torch shows no graph of its executor.")
+            found = read(graph)
+            if not timed:
+                return RuntimeGraph(METHOD, found, runs, reason=_why_not_fused(found, devices))
+            if devices != {"cpu"}:
+                where = ", ".join(sorted(devices)) or "an unknown device"
+                return RuntimeGraph(METHOD, found, runs, reason=_NO_PROFILE.format(where))
+            return RuntimeGraph(METHOD, found, runs, _kernels(calls), _why_not_fused(found, devices))
+    except Exception as error:  # noqa: BLE001 (what the executor makes is no part of the freeze, and must not end it)
+        return RuntimeGraph(METHOD, None, runs, reason=f"The frozen graph did not run: {type(error).__name__}: {error}")
+
+
+def _call(calls: Calls) -> None:
+    given = calls.inputs()
+    try:
+        calls.run(*given.args, **given.kwargs)
+    finally:
+        calls.restore()
+
+
+def _optimised(function: Any) -> Any:
+    """Returns the graph of the executor's plan, ``None`` if there is none yet."""
+    plans = function.get_debug_state().execution_plans
+    graphs = [plan.graph for plan in plans.values()]
+    if graphs:
+        return graphs[-1]
+    last = optional("_last_executed_optimized_graph")
+    return None if last is None else last()
+
+
+def _why_not_fused(graph: GraphSnapshot, devices: frozenset[str]) -> str:
+    fuses = optional("_jit_can_fuse_on_cpu")
+    has_groups = any("FusionGroup" in node.op or "TensorExprGroup" in node.op for node in graph.walk())
+    return _NO_FUSION if devices == {"cpu"} and not has_groups and fuses is not None and not fuses() else ""
+
+
+def _kernels(calls: Calls) -> tuple[RuntimeKernel, ...]:
+    given = [calls.inputs() for _ in range(_PROFILED_CALLS)]  # copying them is no part of a call
+    try:
+        with profile() as events:
+            for each in given:
+                calls.run(*each.args, **each.kwargs)
+    finally:
+        calls.restore()
+    found = [event for event in events.key_averages() if _is_kernel(event.key) and event.self_cpu_time_total > 0]
+    whole = sum(event.self_cpu_time_total for event in found)
+    ordered = sorted(found, key=lambda event: (-event.self_cpu_time_total, event.key))
+    return tuple(_shares(ordered[:_MOST_KERNELS], whole))
+
+
+def _shares(events: list[Any], whole: float) -> Iterator[RuntimeKernel]:
+    for event in events:
+        took_ns = round(event.self_cpu_time_total * 1000 / _PROFILED_CALLS)
+        calls = max(1, round(event.count / _PROFILED_CALLS))
+        yield RuntimeKernel(event.key, event.key.startswith(_FUSED), calls, took_ns, event.self_cpu_time_total / whole)
+
+
+def _is_kernel(name: str) -> bool:
+    return "::" in name or name.startswith(_FUSED)
