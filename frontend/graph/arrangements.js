@@ -11,21 +11,32 @@ export class Arrangements {
   constructor(mode) {
     this.runner = new LayoutRunner(mode);
     this.kept = new Map(); // the latest last
+    /** @type {{ name: string, promise: Promise<any> } | null} */
+    this.pending = null; // the one that is being computed
   }
 
   /**
-   * `{scene, layout}` of an outline with some groups open, or a promise of it.
+   * `{scene, layout}` of an outline with some groups open, or a promise of it: of null, where a later call came before.
    * @param {Outline} outline
    * @param {Set<string>} expanded
    */
   of(outline, expanded) {
     const name = [outline.snapshots, outline.constants, ...[...expanded].sort()].join("\n");
     const known = this.kept.get(name);
-    if (known) return this._keep(name, known);
+    if (known) {
+      this.runner.cancel();
+      return this._keep(name, known);
+    }
+    if (this.pending?.name === name) return this.pending.promise;
     const scene = new Scene(outline, expanded, boxSize);
     const layout = this.runner.run(scene.input);
     if (!(layout instanceof Promise)) return this._keep(name, { scene, layout });
-    return layout.then((found) => this._keep(name, { scene, layout: found }));
+    const promise = layout.then((found) => {
+      if (this.pending?.promise === promise) this.pending = null;
+      return found && this._keep(name, { scene, layout: found });
+    });
+    this.pending = { name, promise };
+    return promise;
   }
 
   /**

@@ -4,6 +4,8 @@ import { SvgSurface } from "./drawing/svg_surface.js";
 import { element } from "./element.js";
 
 const LOW = 240; // px of height below which the legend would cover the graph
+const NARROW = 560; // px of width below which legend and buttons have a strip of their own, below the graph
+const ASIDE = 20; // px above and below what is in it
 const LEAST_RATIO = 2; // of a PNG's pixels to those of the page
 
 export class Stage {
@@ -21,17 +23,33 @@ export class Stage {
   }
 
   resize() {
-    const { clientWidth: width, clientHeight: height } = this.view.root;
+    const { clientWidth: width, clientHeight } = this.view.root;
+    const height = clientHeight - this._strip(width, clientHeight);
     const ratio = globalThis.devicePixelRatio || 1;
+    this.view.root.classList.toggle("fg-low", height < LOW);
     if (!width || !height || (width === this.width && height === this.height && ratio === this.ratio)) return;
     const before = { width: this.view.panes.width(), height: this.height };
     Object.assign(this, { width, height, ratio });
-    this.view.root.classList.toggle("fg-low", height < LOW);
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
+    this.canvas.style.height = `${height}px`;
     this.view.camera.lookFirst();
     this.view.camera.keepSelected(before);
     this.draw();
+  }
+
+  /**
+   * The height of the strip for the legend and the buttons, so that they lie over no box; 0 where there is room beside the
+   * graph, or too little for both.
+   * @param {number} width
+   * @param {number} height
+   */
+  _strip(width, height) {
+    const { legend, toolbar } = this.view;
+    if (width >= NARROW || !legend || !toolbar) return 0;
+    this.view.root.classList.remove("fg-low"); // else the legend has no height
+    const strip = Math.max(legend.box.offsetHeight, toolbar.bar?.offsetHeight ?? 0);
+    return strip && height - strip - ASIDE >= LOW ? strip + ASIDE : 0;
   }
 
   /** Paints with the next frame, once however often it is asked for. */

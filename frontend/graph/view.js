@@ -215,7 +215,7 @@ export class View {
     const turn = ++this.turn;
     const arranging = this.arrangements.of(this.outline(), this.groups.open);
     const arranged = arranging instanceof Promise ? await arranging : arranging;
-    if (turn !== this.turn) return; // a later call has taken over
+    if (turn !== this.turn || !arranged) return; // a later call has taken over
     const next = new Picture(arranged, this.steps, this.snapshots());
     if (this.picture && this.picture.layout !== next.layout) {
       this.camera.holdStill(this.picture, next, this._held(anchor));
@@ -362,6 +362,7 @@ export class View {
 
   _drawLegend() {
     this.legend.draw(THEMES[this.theme], this.steps !== null && this.steps.before !== null, this.colours);
+    this.stage.resize(); // its strip may be higher or lower now
   }
 
   /** @param {any} options */

@@ -4661,6 +4661,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.refused = mode === "never" || WORKER_SOURCE === null;
     }
     run(input) {
+      this.cancel();
       if (this.refused || input.parent.length < IN_WORKER) return run(input);
       this._start();
       if (!this.worker) return run(input);
@@ -4690,6 +4691,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         this._refuse();
       };
     }
+    cancel() {
+      if (!this.pending.size) return;
+      this.stop();
+      for (const { resolve } of this.pending.values()) resolve(null);
+      this.pending.clear();
+    }
     _refuse() {
       this.refused = true;
       this.stop();
@@ -4706,15 +4713,25 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     constructor(mode) {
       this.runner = new LayoutRunner(mode);
       this.kept = /* @__PURE__ */ new Map();
+      this.pending = null;
     }
     of(outline, expanded) {
       const name2 = [outline.snapshots, outline.constants, ...[...expanded].sort()].join("\n");
       const known = this.kept.get(name2);
-      if (known) return this._keep(name2, known);
+      if (known) {
+        this.runner.cancel();
+        return this._keep(name2, known);
+      }
+      if (this.pending?.name === name2) return this.pending.promise;
       const scene = new Scene(outline, expanded, boxSize);
       const layout = this.runner.run(scene.input);
       if (!(layout instanceof Promise)) return this._keep(name2, { scene, layout });
-      return layout.then((found) => this._keep(name2, { scene, layout: found }));
+      const promise = layout.then((found) => {
+        if (this.pending?.promise === promise) this.pending = null;
+        return found && this._keep(name2, { scene, layout: found });
+      });
+      this.pending = { name: name2, promise };
+      return promise;
     }
     _keep(name2, made) {
       this.kept.delete(name2);
@@ -7612,6 +7629,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return legal.replace(/[&<>"']/g, (sign2) => `&#${sign2.charCodeAt(0)};`);
   }
   var LOW = 240;
+  var NARROW = 560;
+  var ASIDE2 = 20;
   var LEAST_RATIO = 2;
   var Stage = class {
     constructor(view) {
@@ -7626,17 +7645,26 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.observer.observe(view.root);
     }
     resize() {
-      const { clientWidth: width2, clientHeight: height } = this.view.root;
+      const { clientWidth: width2, clientHeight } = this.view.root;
+      const height = clientHeight - this._strip(width2, clientHeight);
       const ratio = globalThis.devicePixelRatio || 1;
+      this.view.root.classList.toggle("fg-low", height < LOW);
       if (!width2 || !height || width2 === this.width && height === this.height && ratio === this.ratio) return;
       const before = { width: this.view.panes.width(), height: this.height };
       Object.assign(this, { width: width2, height, ratio });
-      this.view.root.classList.toggle("fg-low", height < LOW);
       this.canvas.width = Math.round(width2 * ratio);
       this.canvas.height = Math.round(height * ratio);
+      this.canvas.style.height = `${height}px`;
       this.view.camera.lookFirst();
       this.view.camera.keepSelected(before);
       this.draw();
+    }
+    _strip(width2, height) {
+      const { legend, toolbar } = this.view;
+      if (width2 >= NARROW || !legend || !toolbar) return 0;
+      this.view.root.classList.remove("fg-low");
+      const strip = Math.max(legend.box.offsetHeight, toolbar.bar?.offsetHeight ?? 0);
+      return strip && height - strip - ASIDE2 >= LOW ? strip + ASIDE2 : 0;
     }
     redraw() {
       if (!this.view.gone) this.frame ||= requestAnimationFrame(() => this.draw());
@@ -7837,7 +7865,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const turn = ++this.turn;
       const arranging = this.arrangements.of(this.outline(), this.groups.open);
       const arranged = arranging instanceof Promise ? await arranging : arranging;
-      if (turn !== this.turn) return;
+      if (turn !== this.turn || !arranged) return;
       const next = new Picture(arranged, this.steps, this.snapshots());
       if (this.picture && this.picture.layout !== next.layout) {
         this.camera.holdStill(this.picture, next, this._held(anchor));
@@ -7940,6 +7968,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     _drawLegend() {
       this.legend.draw(THEMES[this.theme], this.steps !== null && this.steps.before !== null, this.colours);
+      this.stage.resize();
     }
     async setOptions(options) {
       const { constants: constants2 } = this.options;
@@ -8044,7 +8073,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return length ? `${this.at < 0 ? "" : `${this.at + 1} of `}${length}` : "nothing found";
     }
   };
-  var NARROW = 620;
+  var NARROW2 = 620;
   var GraphPanel = class {
     constructor(app) {
       this.view = void 0;
@@ -8087,7 +8116,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.view?.destroy();
     }
     panesFor(state) {
-      return state.panes === "split" && this.canvas.clientWidth < NARROW ? "after" : state.panes;
+      return state.panes === "split" && this.canvas.clientWidth < NARROW2 ? "after" : state.panes;
     }
     render(state) {
       this.fates.checked = state.fates;

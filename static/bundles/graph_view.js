@@ -1822,6 +1822,7 @@
       this.refused = mode === "never" || WORKER_SOURCE === null;
     }
     run(input) {
+      this.cancel();
       if (this.refused || input.parent.length < IN_WORKER) return run(input);
       this._start();
       if (!this.worker) return run(input);
@@ -1851,6 +1852,12 @@
         this._refuse();
       };
     }
+    cancel() {
+      if (!this.pending.size) return;
+      this.stop();
+      for (const { resolve } of this.pending.values()) resolve(null);
+      this.pending.clear();
+    }
     _refuse() {
       this.refused = true;
       this.stop();
@@ -1867,15 +1874,25 @@
     constructor(mode) {
       this.runner = new LayoutRunner(mode);
       this.kept = /* @__PURE__ */ new Map();
+      this.pending = null;
     }
     of(outline, expanded) {
       const name = [outline.snapshots, outline.constants, ...[...expanded].sort()].join("\n");
       const known = this.kept.get(name);
-      if (known) return this._keep(name, known);
+      if (known) {
+        this.runner.cancel();
+        return this._keep(name, known);
+      }
+      if (this.pending?.name === name) return this.pending.promise;
       const scene = new Scene(outline, expanded, boxSize);
       const layout = this.runner.run(scene.input);
       if (!(layout instanceof Promise)) return this._keep(name, { scene, layout });
-      return layout.then((found) => this._keep(name, { scene, layout: found }));
+      const promise = layout.then((found) => {
+        if (this.pending?.promise === promise) this.pending = null;
+        return found && this._keep(name, { scene, layout: found });
+      });
+      this.pending = { name, promise };
+      return promise;
     }
     _keep(name, made) {
       this.kept.delete(name);
@@ -3880,6 +3897,8 @@
     return legal.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
   }
   var LOW = 240;
+  var NARROW = 560;
+  var ASIDE2 = 20;
   var LEAST_RATIO = 2;
   var Stage = class {
     constructor(view) {
@@ -3894,17 +3913,26 @@
       this.observer.observe(view.root);
     }
     resize() {
-      const { clientWidth: width, clientHeight: height } = this.view.root;
+      const { clientWidth: width, clientHeight } = this.view.root;
+      const height = clientHeight - this._strip(width, clientHeight);
       const ratio = globalThis.devicePixelRatio || 1;
+      this.view.root.classList.toggle("fg-low", height < LOW);
       if (!width || !height || width === this.width && height === this.height && ratio === this.ratio) return;
       const before = { width: this.view.panes.width(), height: this.height };
       Object.assign(this, { width, height, ratio });
-      this.view.root.classList.toggle("fg-low", height < LOW);
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
+      this.canvas.style.height = `${height}px`;
       this.view.camera.lookFirst();
       this.view.camera.keepSelected(before);
       this.draw();
+    }
+    _strip(width, height) {
+      const { legend, toolbar } = this.view;
+      if (width >= NARROW || !legend || !toolbar) return 0;
+      this.view.root.classList.remove("fg-low");
+      const strip = Math.max(legend.box.offsetHeight, toolbar.bar?.offsetHeight ?? 0);
+      return strip && height - strip - ASIDE2 >= LOW ? strip + ASIDE2 : 0;
     }
     redraw() {
       if (!this.view.gone) this.frame ||= requestAnimationFrame(() => this.draw());
@@ -4105,7 +4133,7 @@
       const turn = ++this.turn;
       const arranging = this.arrangements.of(this.outline(), this.groups.open);
       const arranged = arranging instanceof Promise ? await arranging : arranging;
-      if (turn !== this.turn) return;
+      if (turn !== this.turn || !arranged) return;
       const next = new Picture(arranged, this.steps, this.snapshots());
       if (this.picture && this.picture.layout !== next.layout) {
         this.camera.holdStill(this.picture, next, this._held(anchor));
@@ -4208,6 +4236,7 @@
     }
     _drawLegend() {
       this.legend.draw(THEMES[this.theme], this.steps !== null && this.steps.before !== null, this.colours);
+      this.stage.resize();
     }
     async setOptions(options) {
       const { constants } = this.options;

@@ -831,3 +831,22 @@ def test_no_text_reaches_the_page_as_markup() -> None:
     assert text
     markup = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|(?<!model\.)\beval\(|new Function"
     assert not re.search(markup, text)
+
+
+def test_a_layout_is_given_up_for_a_later_one(graph: Harness) -> None:
+    graph.open(synthetic_trace(2_000, 3))
+    graph.show(1)
+    first, pending, boxes, again = graph.run(
+        """const { runner } = view.arrangements;
+        view.groups.collapseAll();
+        const opening = view.groups.expandAll();
+        const first = runner.worker;
+        const closing = view.groups.collapseAll();
+        const given_up = runner.worker !== first;
+        await Promise.all([opening, closing]);
+        const closed = view.picture.scene.items.length;
+        await Promise.all([view.groups.expandAll(), view.show({ after: 2 })]);  // one layout for both
+        return [given_up, runner.pending.size, closed, view.picture.scene.items.length];"""
+    )
+    assert (first, pending) == (True, 0)
+    assert boxes < 500 < again

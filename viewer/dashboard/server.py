@@ -212,13 +212,14 @@ class DashboardServer:
 @contextmanager
 def _hurry() -> Iterator[None]:
     """Loads modules a sixth faster (without the collector, which finds nothing then), and lets the server answer."""
-    before_s = sys.getswitchinterval()
+    before_s, collects = sys.getswitchinterval(), gc.isenabled()
     sys.setswitchinterval(_TURN_S)
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if collects:
+            gc.enable()
         sys.setswitchinterval(before_s)
 
 

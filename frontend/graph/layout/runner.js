@@ -19,10 +19,12 @@ export class LayoutRunner {
   }
 
   /**
-   * The output for one input, or a promise of it.
+   * The output for one input, or a promise of it. A layout that is still being computed is given up for it: its promise
+   * resolves to null.
    * @param {LayoutInput} input
    */
   run(input) {
+    this.cancel();
     if (this.refused || input.parent.length < IN_WORKER) return run(input);
     this._start();
     if (!this.worker) return run(input);
@@ -53,6 +55,14 @@ export class LayoutRunner {
       event.preventDefault();
       this._refuse();
     };
+  }
+
+  /** Gives up the layout that is being computed; a worker can only be ended as a whole. */
+  cancel() {
+    if (!this.pending.size) return;
+    this.stop();
+    for (const { resolve } of this.pending.values()) resolve(null);
+    this.pending.clear();
   }
 
   _refuse() {
