@@ -32,13 +32,31 @@ def check_binding(model: LoadedModel, inputs: Inputs, texts: Sequence[str]) -> N
         ModelSpecError: an input is missing, unknown, given twice, of a wrong type, or there are too many; the message
             has the parameter's name and the remedy.
     """
-    signature = _signature(model)
+    signature = _signature(model.module)
     refusal = None if signature is None else binding_error(signature, inputs)
     if refusal is None:
         return
     parameters = parameters_of(model)
     failure = known_failure(refusal, texts, parameters)
     raise ModelSpecError(_told(failure or CallFailure(refusal), model.name, parameters or ()))
+
+
+def check_call(module: torch.nn.Module, inputs: Inputs, name: str) -> None:
+    """Refuses inputs that ``forward`` of a module cannot be called with; sizes and dtypes are not looked at.
+
+    Args:
+        module: the module.
+        inputs: of the call.
+        name: of the model, for the message.
+
+    Raises:
+        ModelSpecError: an input is missing, unknown, given twice, of a wrong type, or there are too many.
+    """
+    signature = _signature(module)
+    refusal = None if signature is None else binding_error(signature, inputs)
+    if refusal is not None:
+        takes = ", ".join(str(parameter) for parameter in (signature.parameters.values() if signature else ()))
+        raise ModelSpecError(f"{name}: {refusal}\nforward() takes {takes}")
 
 
 def binding_error(signature: inspect.Signature, inputs: Inputs) -> str | None:
@@ -86,9 +104,8 @@ def _type_error(parameter: inspect.Parameter, given: dict[str, Any]) -> str | No
     )
 
 
-def _signature(model: LoadedModel) -> inspect.Signature | None:
+def _signature(module: torch.nn.Module) -> inspect.Signature | None:
     """Returns the signature of ``forward``, ``None`` if it cannot be read."""
-    module = model.module
     if not isinstance(module, torch.jit.ScriptModule):
         try:
             found = inspect.signature(module.forward)

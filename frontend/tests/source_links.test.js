@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isGone, lineKey, listing, placeOfKey, shareOf, SourceLinks, stepsOf } from "../viewer/source_links.js";
+import {
+  firstFile,
+  isGone,
+  lineKey,
+  listing,
+  placeOfKey,
+  shareOf,
+  SourceLinks,
+  stepsOf,
+} from "../viewer/source_links.js";
 import { TraceModel } from "../viewer/trace_model.js";
 import { smallTrace } from "./small_trace.js";
 
@@ -133,4 +142,20 @@ test("in the small trace every node with a place is among the nodes of its line"
     }
   }
   assert.ok(seen > 0);
+});
+
+test("the first file is the user's, else the library's with most lines", () => {
+  /** @param {string} file @param {FileRow["kind"]} kind @param {number} count @returns {FileRow} */
+  const file = (file, kind, count) => ({
+    file,
+    kind,
+    missing: "",
+    lines: Array.from({ length: count }, (_, at) => row(at)),
+  });
+  const builtin = file("<string>", "library", 9);
+  const [small, large] = [file("/torch/a.py", "library", 1), file("/torch/b.py", "library", 3)];
+  assert.equal(firstFile([builtin, small, large]), large);
+  assert.equal(firstFile([builtin, large, file("/me/c.py", "own", 1)])?.file, "/me/c.py");
+  assert.equal(firstFile([builtin]), builtin);
+  assert.equal(firstFile([]), undefined);
 });

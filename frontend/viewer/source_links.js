@@ -185,3 +185,15 @@ function push(map, key, value) {
   if (found) found.push(value);
   else map.set(key, [value]);
 }
+
+/**
+ * The file that a listing opens: the user's first one, or else the library file with most lines. Code without a file of
+ * its own, such as torch's `<string>`, comes last.
+ * @param {FileRow[]} files
+ * @returns {FileRow | undefined}
+ */
+export function firstFile(files) {
+  const weight = (/** @type {FileRow} */ { file, lines }) => (file.startsWith("<") ? 0 : lines.length);
+  const own = files.find(({ kind }) => kind !== "library");
+  return own ?? files.reduce((most, file) => (weight(file) > weight(most) ? file : most), files[0]);
+}

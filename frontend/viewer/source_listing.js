@@ -4,7 +4,7 @@ import { count } from "../graph/data/words.js";
 import { percentText } from "./amounts.js";
 import { fill, h, listMove, reveal, selectsText } from "./dom.js";
 import { coloured } from "./ir.js";
-import { isGone, lineKey, listing, shareOf, stepsOf } from "./source_links.js";
+import { firstFile, isGone, lineKey, listing, shareOf, stepsOf } from "./source_links.js";
 
 const PAGE = 15; // lines
 
@@ -38,7 +38,7 @@ export class SourceListing {
 
   files() {
     const [shown, folded] = [[], []].map((list) => /** @type {FileRow[]} */ (list));
-    const first = this.links.files.find(({ kind }) => kind !== "library") ?? this.links.files[0];
+    const first = firstFile(this.links.files);
     for (const file of this.links.files) {
       const list = file === first || file.kind === "own" ? shown : folded;
       list.push(file);

@@ -3319,6 +3319,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (found) found.push(value);
     else map.set(key, [value]);
   }
+  function firstFile(files) {
+    const weight = ({ file, lines }) => file.startsWith("<") ? 0 : lines.length;
+    const own = files.find(({ kind }) => kind !== "library");
+    return own ?? files.reduce((most, file) => weight(file) > weight(most) ? file : most, files[0]);
+  }
   var PAGE = 15;
   var SourceListing = class {
     constructor(app, links2, acts) {
@@ -3336,7 +3341,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     files() {
       const [shown, folded2] = [[], []].map((list) => list);
-      const first = this.links.files.find(({ kind }) => kind !== "library") ?? this.links.files[0];
+      const first = firstFile(this.links.files);
       for (const file of this.links.files) {
         const list = file === first || file.kind === "own" ? shown : folded2;
         list.push(file);

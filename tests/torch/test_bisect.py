@@ -250,6 +250,12 @@ def test_latency_finds_nothing_where_nothing_got_slower_or_names_the_step():
     assert (found.ending, found.probes[0].detail) == ("nothing_found", "what the others are held against")
 
 
+@pytest.mark.parametrize("backend", ["torchscript", "inductor"])
+def test_inputs_that_do_not_fit_forward_are_refused_before_the_freeze(backend):
+    with pytest.raises(fe.ModelSpecError, match=r"takes 2 positional arguments but 3 were given\nforward\(\) takes x"):
+        fe.bisect(chain(), fe.Inputs((image(), image())), backend=backend)
+
+
 def test_a_model_without_inputs_cannot_be_checked():
     with pytest.raises(fe.FreezerError, match="give inputs"):
         fe.bisect(chain())

@@ -739,6 +739,8 @@ def test_parallel_linears_stay_apart_on_a_cpu() -> None:
 def test_every_condition_that_keeps_linears_apart_is_reported() -> None:
     (miss,) = missed(freeze(Parallel(nn.Linear(8, 2, bias=False), nn.Linear(8, 3).double()).eval()))
     assert miss.reason == "no_bias"
+    # On a CPU a bias alone brings nothing.
+    assert miss.advice == "Write the linears as one and split its output. Give them one type."
     assert miss.detail == (
         "torch concatenates linears with a bias only; %… has none. Also: torch concatenates frozen linears on CUDA "
         "only; the weights are on cpu. Also: The weights differ in type: float32 and float64."

@@ -103,6 +103,8 @@ def test_an_empty_recording_says_that_nothing_was_frozen():
     ("fact", "words"),
     [
         (FrozenFact(12, 12, 0, 0), "All 12 weights and buffers are frozen"),
+        (FrozenFact(1, 0, 1, 0), "The only weight or buffer is not frozen"),
+        (FrozenFact(1, 0, 0, 1), "The only weight or buffer is unused and removed"),
         (FrozenFact(373, 320, 0, 53), "All 320 weights and buffers in use are frozen (53 unused ones are removed)"),
         (FrozenFact(1, 1, 0, 0), "The only weight or buffer in use is frozen"),
         (FrozenFact(3, 0, 3, 0), "None of the 3 weights and buffers is frozen"),

@@ -134,6 +134,8 @@ def _folding(misses: Sequence[NearMiss], node: Node | None) -> Action:
 
 
 def _fold_words(kind: str) -> str:
+    if kind == "concat_linear":
+        return "linears of the same input into one"
     into, _, operation = kind.partition("_")
     if operation not in _OPERATIONS:
         return kind.replace("_", " ")

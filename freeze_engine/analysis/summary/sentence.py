@@ -115,6 +115,8 @@ def _frozen(fact: FrozenFact | None) -> str:
         return "the model has no weights or buffers"
     unused = f" ({fact.dropped} unused {'one is' if fact.dropped == 1 else 'ones are'} removed)" if fact.dropped else ""
     nouns = "weights and buffers in use" if unused else "weights and buffers"
+    if not fact.frozen and fact.total == 1:
+        return f"the only weight or buffer is {'unused and removed' if unused else 'not frozen'}"
     if not fact.frozen:
         return f"none of the {fact.total} weights and buffers is frozen{unused}"
     if not fact.preserved:

@@ -20,6 +20,7 @@ from freeze_engine.diagnose.bisection.request import BisectRequest
 from freeze_engine.diagnose.bisection.torchscript import TorchScriptPrefixes
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.candidate import CandidateError, cloned, inference, reported
+from freeze_engine.models.binding import check_call
 from freeze_engine.models.loading import load_model
 from freeze_engine.process.fork import Lost
 from freeze_engine.requests.inputs import Inputs
@@ -77,6 +78,9 @@ def loaded_subject(request: BisectRequest) -> ModelToFreeze:
             options = replace(options, preserved_attrs=options.preserved_attrs or loaded.preserved_attrs)
     if inputs is None:
         raise FreezerError("a criterion runs the model: give inputs")
+    # With other methods to search, inputs that forward refuses may be theirs.
+    if request.method in (None, METHOD) and not getattr(options, "preserved_attrs", ()):
+        check_call(model, inputs, name or type(model).__name__)
     via = via or ("trace" if holds_exported(model) else "script")
     return ModelToFreeze(model, inputs, options, ModuleOptions(via, name=name))
 

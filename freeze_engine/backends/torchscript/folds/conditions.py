@@ -99,22 +99,23 @@ def concat_obstacles(graph: UseDef, node: Node, first: Node) -> Iterator[Obstacl
     """Yields the obstacles to concatenating a linear with an earlier one of the same input."""
     yield from fork(graph, node)
     without = " and ".join(f"%{each.id}" for each in (first, node) if graph.is_none(each.inputs[2]))
+    ours, theirs = (graph.constant(each.inputs[1]) for each in (node, first))
+    on_cuda = all(weight is None or weight.device.startswith("cuda") for weight in (ours, theirs))
     if without:
+        has = "have" if " and " in without else "has"
+        detail = f"torch concatenates linears with a bias only; {without} {has} none."
         yield Obstacle(
-            "no_bias", f"torch concatenates linears with a bias only; {without} has none.", "Give it a bias."
-        )
+            "no_bias", detail, "Give it a bias." if on_cuda else ""
+        )  # elsewhere, a bias alone brings nothing
     yield from not_constant(graph, first, 0)
     yield from not_constant(graph, node, 0)
-    ours, theirs = (
-        graph.definers[each.inputs[1]].constant if graph.is_constant(each.inputs[1]) else None for each in (node, first)
-    )
     if not ours or not theirs:
         return
-    if not (ours.device.startswith("cuda") and theirs.device.startswith("cuda")):
+    if not on_cuda:
         yield Obstacle(
             "device",
             f"torch concatenates frozen linears on CUDA only; the weights are on {_pair(theirs.device, ours.device)}.",
-            "Freeze the model on CUDA, or write the linears as one and split its output.",
+            f"{'Write' if without else 'Freeze the model on CUDA, or write'} the linears as one and split its output.",
         )
     elif ours.device != theirs.device:
         yield Obstacle("device", f"The weights are on different devices: {theirs.device} and {ours.device}.")
