@@ -733,6 +733,7 @@ interface ViewStep {
   index: number;
   stage: string;
   name: string;
+  title: string;
   method: string;
   round: number | null;
   before: number | null;
@@ -915,6 +916,42 @@ interface ByLine {
   notes: { calls: string; time: string; error: string };
 }
 
+/** What became of quantised layers, see viewer/views/quantisation.py. */
+interface QuantisationView {
+  sentence: string;
+  error: string;
+  layers: QuantisedRow[];
+  left: { node: string; op: string; step: number; why: string }[];
+}
+
+interface QuantisedRow {
+  name: string;
+  op: string;
+  method: string;
+  step: number;
+  node: string;
+  outcome: string;
+  meaning: string;
+  tone: string;
+  undone_by: number | null;
+  weight: string;
+  activation: string;
+  kernel: string;
+  bytes: string;
+  rounding: string;
+  is_quantised: boolean;
+  weights: string[];
+  patterns: QuantisationPattern[];
+}
+
+interface QuantisationPattern {
+  name: string;
+  group: string;
+  step: number | null;
+  matched: boolean;
+  why: string;
+}
+
 interface ViewData {
   by_line: ByLine;
   summary: Summary;
@@ -933,6 +970,7 @@ interface ViewData {
   first_step: number | null;
   environment: Environment;
   findings: Findings;
+  quantisation: QuantisationView | null;
   programs: Program[];
   comparisons: ProgramComparison[];
   steps: ViewStep[];

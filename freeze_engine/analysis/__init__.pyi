@@ -102,6 +102,14 @@ from .pass_explanations.pass_note import (
     RUNTIME as RUNTIME,
     PassNote as PassNote,
     pass_notes as pass_notes,
+    pass_title as pass_title,
+)
+from .quantisation.layer import (
+    Quantisation as Quantisation,
+    QuantisedLayer as QuantisedLayer,
+)
+from .quantisation.outcome import (
+    quantisation_outcome as quantisation_outcome,
 )
 from .step_metrics import (
     LatencyChange as LatencyChange,

@@ -20,6 +20,7 @@ import { Printed } from "./printed.js";
 import { copySheet, keySheet } from "./sheet.js";
 import { DEFAULTS, fromFragment, toFragment } from "./state.js";
 import { PassSummary } from "./summary.js";
+import { QuantisationPanel } from "./quantisation.js";
 import { SourcePanel } from "./source_panel.js";
 import { SummaryPanel } from "./summary_panel.js";
 import { Terms } from "./terms.js";
@@ -259,6 +260,7 @@ export class Viewer {
       IrPanel,
       CodePanel,
       KernelsPanel,
+      QuantisationPanel,
       ChartsPanel,
       FindingsPanel,
       EnvironmentPanel,

@@ -60,7 +60,7 @@ export class PassList extends PassFrame {
     const shown = steps.filter(
       (/** @type {ViewStep} */ step) =>
         (!state.quiet || step.changed || step.before === null) &&
-        (!text || `${step.name} ${step.stage} ${step.method}`.toLowerCase().includes(text)),
+        (!text || `${step.name} ${step.title} ${step.stage} ${step.method}`.toLowerCase().includes(text)),
     );
     return methods.flatMap((/** @type {string} */ method) =>
       shown.filter((/** @type {ViewStep} */ step) => step.method === method),
@@ -140,7 +140,7 @@ export class PassList extends PassFrame {
         { title: "Compare from here (c, or Shift and a click on the other pass)" },
         step.index,
       ),
-      h("span.fv-pass-name", null, step.name),
+      h("span.fv-pass-name", null, step.name, step.title ? h("span.fv-pass-title", null, ` ${step.title}`) : null),
       round,
       h("span.fv-spring"),
       payoffs(step),

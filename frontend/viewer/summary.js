@@ -181,6 +181,7 @@ function name(step, app) {
   return [
     h("span.fv-num.fv-muted", null, stepLabel(step)),
     h("h2", { title: step.name }, step.name),
+    step.title ? h("span", null, step.title) : null,
     h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`),
   ];
 }

@@ -7177,7 +7177,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     visible(state = this.app.current) {
       const text = state.passes.toLowerCase();
       const { methods, steps } = this.app.model;
-      const shown = steps.filter((step) => (!state.quiet || step.changed || step.before === null) && (!text || `${step.name} ${step.stage} ${step.method}`.toLowerCase().includes(text)));
+      const shown = steps.filter((step) => (!state.quiet || step.changed || step.before === null) && (!text || `${step.name} ${step.title} ${step.stage} ${step.method}`.toLowerCase().includes(text)));
       return methods.flatMap((method) => shown.filter((step) => step.method === method));
     }
     render(state, previous) {
@@ -7218,7 +7218,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     option(step) {
       const round = step.round === null ? null : h("span.fv-round", { title: `Round ${step.round} of a loop` }, `r${step.round}`);
-      const option = h("div.fv-pass", { role: "option", id: `${this.app.prefix}-pass-${step.index}`, class: step.changed && !step.tidied || step.before === null ? "" : "fv-pass-quiet", "aria-selected": "false", data: { step: step.index }, title: describe(this.app.model, step) }, h("span.fv-pass-index.fv-num", { title: "Compare from here (c, or Shift and a click on the other pass)" }, step.index), h("span.fv-pass-name", null, step.name), round, h("span.fv-spring"), payoffs(step), counts2(this.app.model, step), this.more(step), this.speed(step), this.mark(step));
+      const option = h("div.fv-pass", { role: "option", id: `${this.app.prefix}-pass-${step.index}`, class: step.changed && !step.tidied || step.before === null ? "" : "fv-pass-quiet", "aria-selected": "false", data: { step: step.index }, title: describe(this.app.model, step) }, h("span.fv-pass-index.fv-num", { title: "Compare from here (c, or Shift and a click on the other pass)" }, step.index), h("span.fv-pass-name", null, step.name, step.title ? h("span.fv-pass-title", null, ` ${step.title}`) : null), round, h("span.fv-spring"), payoffs(step), counts2(this.app.model, step), this.more(step), this.speed(step), this.mark(step));
       this.options.set(step.index, option);
       return option;
     }
@@ -7424,7 +7424,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function name(step, app) {
     const { view } = app.model;
     const round = step.round === null ? null : [", ", term(app, "round", `round ${step.round}`)];
-    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`)];
+    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), step.title ? h("span", null, step.title) : null, h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`)];
   }
   function explanation(step, model) {
     const several = step.does.length > 1;
@@ -7503,6 +7503,43 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (!old || old.error !== null || entry.error !== null) return null;
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
   }
+  var QuantisationPanel = class {
+    static isFor({ view }) {
+      return Boolean(view.quantisation);
+    }
+    constructor(app) {
+      this.app = app;
+      this.id = "quantisation";
+      this.label = "Quantisation";
+      this.element = h("div.fv-panel-body.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Quantisation" });
+    }
+    render() {
+      if (this.element.childElementCount) return;
+      const { sentence: sentence2, error: error2, layers, left: left2 } = this.app.model.view.quantisation;
+      fill(this.element, h("div.fv-quantisation", null, h("p", null, sentence2), h("div", null, grid("Layers", HEADS, layers.flatMap((layer) => this.layer(layer)))), h("p.fv-muted.fv-small", null, error2), left2.length ? this.left(left2) : null));
+    }
+    layer(layer) {
+      const { step, node, patterns } = layer;
+      const where = this.app.link(layer.name, { step, node, tab: "graph" }, `${layer.name} in the graph`);
+      const undone = layer.undone_by === null ? null : [" ", this.app.details.stepLink(layer.undone_by)];
+      const outcome = h("span", { class: `fv-${layer.tone}`, title: layer.meaning }, undone ? "undone by" : layer.outcome);
+      const cells2 = [h("td", null, where, h("div.fv-muted.fv-small.fv-wrap", null, [layer.op, layer.method].filter(Boolean).join(", "))), h("td", null, outcome, undone, h("div.fv-muted.fv-small.fv-wrap", null, layer.meaning)), h("td", null, layer.weight, h("div.fv-muted.fv-small.fv-wrap", null, layer.weights.join(", "))), h("td", null, layer.activation), h("td", null, layer.kernel), h("td.fv-num", null, layer.bytes), h("td.fv-num", null, layer.is_quantised ? layer.rounding : "–")];
+      const row = h("tr", null, cells2);
+      if (!patterns.length) return [row];
+      const items = patterns.map((pattern) => this.pattern(pattern));
+      return [row, h("tr.fv-quantisation-patterns", null, h("td", { colspan: HEADS.length }, h("ul.fv-list", null, items)))];
+    }
+    pattern({ name: name2, group, step, matched, why }) {
+      const sign = h(`span.fv-check-sign.fv-${matched ? "good" : "warn"}`, { role: "img", "aria-label": matched ? "matched" : "did not match" }, matched ? "✓" : "✕");
+      const place = step === null ? group : this.app.link(group, { step }, `${group}, step ${step}`);
+      return h("li", null, sign, " ", name2, h("span.fv-muted", null, " in "), place, why ? h("div.fv-muted", null, why) : null);
+    }
+    left(left2) {
+      const rows = left2.map(({ node, op, step, why }) => h("tr", null, h("td", null, this.app.link(`%${node}`, { step, node, tab: "graph" }, `%${node} in the graph`)), h("td", null, op), h("td", null, why)));
+      return h("div", null, grid("Conversions that the last graph still computes", ["Node", "Operator", "Why"], rows));
+    }
+  };
+  var HEADS = ["Layer", "Computes on", "Weight", "Activation", "Operator", "Bytes of the weight", "Rounding per element"];
   var SourceGraph = class {
     constructor(app, acts) {
       this.view = void 0;
@@ -8076,7 +8113,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (next) this.setStep(next.index);
     }
     parts() {
-      const panels = [SummaryPanel, GraphPanel, SourcePanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
+      const panels = [SummaryPanel, GraphPanel, SourcePanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, QuantisationPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
       return { Details, PassList, PassSummary, panels };
     }
     build() {

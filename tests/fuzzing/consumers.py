@@ -39,6 +39,7 @@ _EXPECTED = fe.Expectations(
     max_constant_bytes=10,
     saves=True,
     no_failed_checks=True,
+    stays_quantised=True,
     no_notices=("tracer_warning",),
 )
 

@@ -26,8 +26,8 @@ def view() -> dict:
 def test_a_view_has_these_parts(view):
     assert list(view) == [
         "name", "backend", "torch", "methods", "stages", "summary", "glossary", "overview", "fates", "others",
-        "failure", "unmeasured", "first_step", "environment", "findings", "programs", "comparisons", "steps",
-        "attributes",
+        "failure", "unmeasured", "first_step", "environment", "findings", "quantisation", "programs", "comparisons",
+        "steps", "attributes",
         "pass_texts", "aliases", "codes", "by_line", "sources",
     ]  # fmt: skip
 
@@ -115,6 +115,7 @@ def test_a_step_that_folded(view):
         "index": 8,
         "stage": "optimize_frozen_graph",
         "name": "FoldFrozenConvBatchnorm",
+        "title": "",
         "method": "forward",
         "round": 1,
         "before": 7,

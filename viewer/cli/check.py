@@ -57,6 +57,7 @@ class CheckCommand:
         add("--max-constant-bytes", type=_byte_count, metavar="N", help="bytes of constants at the end (98M, 1G)")
         add("--saves", action="store_true", help="the frozen module saves and reloads, with the same outputs")
         add("--no-failed-checks", action="store_true", help="the checks of record --check have passed")
+        add("--stays-quantised", action="store_true", help="freezing converts no quantised weight to floating point")
         add("--no-notices", action="append", default=[], metavar="CODE", help="notices that must not be there")
         sweeps = parser.add_argument_group("of a SWEEP").add_argument
         sweeps("--baseline", metavar="SWEEP", help="an earlier sweep, which this one must not be worse than")
@@ -114,6 +115,7 @@ def _expectations(arguments: argparse.Namespace) -> fe.Expectations:
         max_constant_bytes=arguments.max_constant_bytes,
         saves=arguments.saves,
         no_failed_checks=arguments.no_failed_checks,
+        stays_quantised=arguments.stays_quantised,
         no_notices=tuple(arguments.no_notices),
     )
 

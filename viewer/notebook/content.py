@@ -24,6 +24,7 @@ _TABS: Final = (
     "ir",
     "code",
     "kernels",
+    "quantisation",
     "charts",
     "findings",
     "environment",

@@ -23,6 +23,7 @@ from viewer.views.kernels import comparison_lines, kernel_rows
 from viewer.views.measurements import errors_by_reference
 from viewer.views.notices import fact_notices, notice_parts, warning_notices
 from viewer.views.overview import FATE_ORDER
+from viewer.views.quantisation import quantisation_lines
 from viewer.views.runtime import runtime_lines
 from viewer.views.steps import saved_text
 from viewer.views.wording import NOTHING, REASONS, pass_text
@@ -63,6 +64,7 @@ def stats_text(trace: fe.Trace) -> str:
         *(_section(_kernels_title(trace, program), table_lines(kernel_rows(program))) for program in trace.programs),
         _section("With freezing against without", comparison_lines(trace)),
         _section(f"Parameters and buffers: {analysis.trace_counts(trace).total}", _attributes(trace)),
+        _section("Quantisation", quantisation_lines(trace)),
         _section("Folds that did not happen", _near_misses(trace)),
         _section("Notices", (line for notice in warning_notices(trace) for line in _notice(trace, notice))),
         _section("About this environment", (line for notice in fact_notices(trace) for line in _notice(trace, notice))),
@@ -103,7 +105,7 @@ def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: analysis.Dete
     row = {
         ">#": str(step.index),
         "stage": step.stage,
-        "pass": step.name if step.round is None else f"{step.name} (round {step.round})",
+        "pass": _pass_name(trace, step),
         "method": step.method if len(trace.methods) > 1 else "",
         ">nodes": str(metrics.nodes),
         "±": _delta(metrics) if step.changed else "",
@@ -112,6 +114,13 @@ def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: analysis.Dete
         ">+/−": analysis.bytes_delta_text(metrics.constant_bytes_delta) if metrics.constant_bytes_delta else "",
     }
     return row | _measured(step.latency, step.numerics, detection)
+
+
+def _pass_name(trace: fe.Trace, step: fe.Step) -> str:
+    """Returns torch's name of a pass; what a numbered group of patterns is for, and the round, stand behind it."""
+    titles = filter(None, (analysis.pass_title(trace.backend, step.stage, name) for name in step.passes))
+    behind = ", ".join((*titles, *(() if step.round is None else (f"round {step.round}",))))
+    return f"{step.name} ({behind})" if behind else step.name
 
 
 def _explained(trace: fe.Trace) -> list[str]:

@@ -19,6 +19,7 @@ from viewer.views.glossary import GLOSSARY
 from viewer.views.missing_measurements import unmeasured_view
 from viewer.views.overview import first_step, ordered_methods, overview
 from viewer.views.programs import comparison_rows, program_rows
+from viewer.views.quantisation import quantisation_view
 from viewer.views.runtime import with_runtime
 from viewer.views.source_lines import source_view
 from viewer.views.steps import StepRows
@@ -60,6 +61,7 @@ def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None =
         "first_step": first_step(trace, summary.main_step),
         "environment": environment_view(trace),
         "findings": findings_view(trace, metrics, analysis.duplicates(trace) if duplicates is None else duplicates),
+        "quantisation": quantisation_view(trace),
         "programs": program_rows(trace),
         "comparisons": comparison_rows(trace),
         "steps": steps,

@@ -65,6 +65,7 @@ class StepRows:
             "index": step.index,
             "stage": step.stage,
             "name": step.name,
+            "title": ", ".join(note.title for note in explained if note.title),
             "method": step.method,
             "round": step.round,
             "before": before and before.index,

@@ -10,6 +10,7 @@ from freeze_engine.analysis.expectations.accuracy import error_within, outputs_c
 from freeze_engine.analysis.expectations.attributes import none_preserved, preserved
 from freeze_engine.analysis.expectations.folding import FoldCount, folded, read_fold
 from freeze_engine.analysis.expectations.outcome import checks_passed, freeze_finished, is_finished, notices_absent
+from freeze_engine.analysis.expectations.quantisation import stays_quantised
 from freeze_engine.analysis.expectations.resources import constants_within, not_slower, ratio_within, survives_saving
 from freeze_engine.analysis.expectations.result import Finding
 from freeze_engine.errors import FreezerError
@@ -40,6 +41,7 @@ class Expectations:
         max_constant_bytes: the most bytes that the constants of a final graph may hold.
         saves: whether the frozen module must survive saving and loading.
         no_failed_checks: whether all checks of the frozen module (`Trace.checks`) must have passed.
+        stays_quantised: whether every quantised weight must stay quantised.
         no_notices: codes of notices that must not be there, of `freeze_engine.NOTICE_CODES`.
     """
 
@@ -54,6 +56,7 @@ class Expectations:
     max_constant_bytes: int | None = None
     saves: bool = False
     no_failed_checks: bool = False
+    stays_quantised: bool = False
     no_notices: Texts = ()
 
     def __post_init__(self) -> None:
@@ -126,6 +129,8 @@ class Expectations:
             yield survives_saving(trace)
         if self.no_failed_checks:
             yield from checks_passed(trace)
+        if self.stays_quantised:
+            yield stays_quantised(trace)
         yield from (notices_absent(trace, code) for code in _several(self.no_notices))
 
 

@@ -37,10 +37,12 @@ class PassEntry:
     Attributes:
         does: what it does and when it fires, in one or two sentences.
         reason: why it changed nothing; ``None`` if no graph can prove that.
+        title: what a group of patterns is for, in a few words, where torch only numbers it; empty otherwise.
     """
 
     does: str
     reason: Reason | None = None
+    title: str = ""
 
 
 def always(sentence: str) -> Reason:

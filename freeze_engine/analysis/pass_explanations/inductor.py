@@ -49,12 +49,14 @@ JOINT_GRAPH: Mapping[str, PassEntry] = {
             ),
             why.nothing_batched_on_cpu,
         ),
+        "attention and matrix products",
     ),
     "pass_pattern_1": PassEntry(
         "Rewrites a softmax of scaled values so that the scaling is computed once, after the maximum is subtracted.",
         first_of(
             why.has_no_patterns, has_none_of("amax, with which a softmax begins", "aten.amax"), why.no_scaled_softmax
         ),
+        "scaled softmax",
     ),
     "replace_random": PassEntry(
         "Replaces random operators by Inductor's own generator.",
@@ -112,7 +114,7 @@ FREEZING_PASSES: Mapping[str, PassEntry] = {
     ),
     "pass_patterns[0]": PassEntry(
         "Packs the weights of convolutions for oneDNN on the CPU, joins matrix products of one input, removes needless "
-        "dtype conversions, and prepares quantized operators.",
+        "dtype conversions, and gives each reader of a dequantized activation a dequantization of its own.",
         first_of(
             why.has_no_patterns,
             why.nothing_on_cpu,
@@ -125,26 +127,46 @@ FREEZING_PASSES: Mapping[str, PassEntry] = {
                 "prims.convert_element_type",
             ),
         ),
+        "convolution packing, joined products",
     ),
     "pass_patterns[1]": PassEntry(
-        "Packs the weights of linears for oneDNN or MKL on the CPU, and of quantized operators.",
+        "Packs the weights of linears for oneDNN or MKL on the CPU. Replaces a convolution or linear, with its "
+        "dequantized activation and its weight that is dequantized per channel, by one quantized operator with a "
+        "packed weight; so too int8 matrix products with their scales, and linears with a float16 weight.",
         first_of(
             why.has_no_patterns,
             why.nothing_on_cpu,
             has_none_of("linear left to pack and no quantized operator", *why.MATMULS, "aten.bmm", "aten._int_mm"),
         ),
+        "weight packing",
     ),
     "pass_patterns[2]": PassEntry(
-        "Removes the reshapes around a packed linear and adds a bias that follows it, and packs the weights of "
-        "quantized operators.",
+        "Removes the reshapes around a packed linear and adds a bias that follows it. Packs quantized linears that "
+        "became bmm, and int8 matrix products without a reshape.",
         first_of(why.has_no_patterns, why.nothing_around_packed_linear),
+        "reshapes and biases of packed linears",
     ),
     **{
-        f"pass_patterns[{number}]": PassEntry(
-            "Fuses a quantized convolution or linear with the operators after it.",
-            first_of(why.has_no_patterns, why.not_quantized),
+        f"pass_patterns[{number}]": PassEntry(does, first_of(why.has_no_patterns, why.not_quantized), title)
+        for number, does, title in (
+            (
+                3,
+                "Fuses a quantized convolution or linear with an activation (relu, gelu, hardswish, …) or addition and "
+                "the quantization after it, so that its output is int8.",
+                "quantized fusions, int8 output",
+            ),
+            (
+                4,
+                "Fuses a quantized convolution or linear with an activation after it, or an addition and relu; its "
+                "output stays floating point.",
+                "quantized fusions, float output",
+            ),
+            (
+                5,
+                "Fuses a quantized convolution or linear with an addition after it; its output stays floating point.",
+                "quantized additions, float output",
+            ),
         )
-        for number in (3, 4, 5)
     },
     "eliminate_duplicate_packed_nodes": PassEntry(
         "Keeps one of the packed weights that are made of the same weight.", why.no_two_packed

@@ -45,11 +45,17 @@ POST_GRAD: Mapping[str, PassEntry] = {
         "Removes checks of a tensor's metadata, which hinder fusions.",
         has_none_of("check of a tensor's metadata", "aten._assert_tensor_metadata"),
     ),
-    "pass_pattern_0": PassEntry("Replaces patterns of operators, first group.", why.has_no_patterns),
+    "pass_pattern_0": PassEntry(
+        "Replaces patterns of operators, first group; torch 2.13 itself registers none.",
+        why.has_no_patterns,
+        "first patterns",
+    ),
     "pass_pattern_1": PassEntry(
         "Fuses a packed convolution or linear with the activation or addition after it, and two added matrix products "
-        "into one template.",
+        "into one template. Lowers int8 weight-only products in bfloat16, and reshape, cat and max pooling of "
+        "quantized tensors, which then work on integers.",
         first_of(why.has_no_patterns, why.nothing_to_lower),
+        "fusions with packed operators",
     ),
     "pass_pattern_2": PassEntry(
         "Joins a matrix product and the bias after it into addmm, removes a split that a cat undoes, and lowers "
@@ -62,6 +68,7 @@ POST_GRAD: Mapping[str, PassEntry] = {
                 else "The graph has no matrix product, cat or quantized operator."
             ),
         ),
+        "addmm, and lowering of quantized operators",
     ),
     "b2b_gemm_pass": PassEntry("Fuses two matrix products in a row into one kernel."),
     "partitioned_scatter_optimization": PassEntry("Splits a scatter so that fewer writes wait for each other."),

@@ -39,11 +39,13 @@ class PassNote:
         does: what it does and when it fires; empty for a pass that this version does not know.
         why_not: why it changed nothing in the recorded graph, in a sentence; empty if it changed something, or if the
             graph proves no reason.
+        title: what a group of patterns is for, in a few words, where torch only numbers it; empty otherwise.
     """
 
     name: str
     does: str
     why_not: str = ""
+    title: str = ""
 
 
 def pass_notes(trace: Trace) -> tuple[tuple[PassNote, ...], ...]:
@@ -79,6 +81,18 @@ def pass_entry(backend: Backend, stage: str, name: str) -> PassEntry | None:
     return _INDUCTOR.get(stage, BEFORE_FREEZING).get(name)
 
 
+def pass_title(backend: Backend, stage: str, name: str) -> str:
+    """Returns what a numbered group of patterns is for, in a few words; empty for a pass that torch names.
+
+    Args:
+        backend: which freezing it belongs to.
+        stage: of its step.
+        name: torch's.
+    """
+    entry = pass_entry(backend, stage, name)
+    return "" if entry is None else entry.title
+
+
 def _notes(trace: Trace) -> Iterator[tuple[PassNote, ...]]:
     done: defaultdict[tuple[str, str], list[Step]] = defaultdict(list)
     misses = _misses(trace)
@@ -103,8 +117,8 @@ def _note(trace: Trace, name: str, occasion: Occasion) -> PassNote:
     # A pass on a subgraph that the snapshot does not contain says nothing about this graph.
     is_elsewhere = any(line.startswith("in subgraph") for line in step.log)
     if step.changed or entry.reason is None or trace.before(step) is None or is_elsewhere:
-        return PassNote(name, entry.does)
-    return PassNote(name, entry.does, entry.reason(occasion) or "")
+        return PassNote(name, entry.does, title=entry.title)
+    return PassNote(name, entry.does, entry.reason(occasion) or "", entry.title)
 
 
 def _misses(trace: Trace) -> Mapping[tuple[str, str], Sequence[NearMiss]]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import torch
 
+from freeze_engine.analysis.quantisation.undone import with_undone
 from freeze_engine.backends.common.disabled_pass_errors import disabled_passes_text
 from freeze_engine.backends.common.environment import environment, utc_now
 from freeze_engine.backends.common.observer import FREEZING, PHASES, RecordingObserver
@@ -128,7 +129,7 @@ def trace_of(freeze: RawFreeze) -> Trace:
 
 
 def _finished(recorder: Recorder, freeze: RawFreeze) -> Trace:
-    return recorder.finish(freeze.duration_ns, freeze.created)
+    return with_undone(recorder.finish(freeze.duration_ns, freeze.created))
 
 
 def _freeze(module: torch.jit.ScriptModule, options: TorchScriptOptions) -> torch.jit.ScriptModule:

@@ -36,14 +36,20 @@ def dequantized(story: Story) -> Iterator[Notice]:
     after = list(smallest.values())
     step = max(story.computed[position] for position in before)
     inputs = [story.compiled.inputs[position] for position in before]
-    paths = [path for each in inputs if _is_quantised(each) for path in each.paths]
+    paths = [each.paths[0] for each in inputs if _is_quantised(each) and each.paths]
     names = ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
+    remedy = "Compile without freezing to keep the weights quantised."
+    if any(each.spec.dtype == "int8" for each in inputs):
+        remedy = (
+            "To keep the weights quantised, compute in bfloat16, for which torch has kernels with int8 weights, or "
+            "compile without freezing."
+        )
     made = f"{sum(constant.nbytes for constant in after):,} bytes of {after[0].dtype} constants"
     yield Notice(
         "dequantized",
         f"Freezing undid quantisation: step {step}, {story.steps[step].name}, computed {made} from "
         f"{_nbytes(story, inputs):,} bytes of quantised weights ({names}), and the compiled code reads "
-        "those. Compile without freezing to keep the weights quantised.",
+        f"those. {remedy}",
         step,
     )
 

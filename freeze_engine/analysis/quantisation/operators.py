@@ -1,0 +1,97 @@
+"""Operators of quantised models: which compute, convert, or only view; and the dtype in a type's text."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+#: As ``c10::toString(ScalarType)`` writes them (c10/core/ScalarType.h, torch 2.13).
+_DTYPES: Final = {
+    "Byte": "uint8",
+    "Char": "int8",
+    "Short": "int16",
+    "Int": "int32",
+    "Long": "int64",
+    "Half": "float16",
+    "Float": "float32",
+    "Double": "float64",
+    "BFloat16": "bfloat16",
+    "Bool": "bool",
+    "QInt8": "qint8",
+    "QUInt8": "quint8",
+}
+_TYPE: Final = re.compile(r"(\w+)\(([^)\]]*)")
+WIDE: Final = ("float64", "float32", "float16", "bfloat16")
+_NARROW: Final = ("int8", "uint", "int4", "int2", "int1", "bits", "float8", "float4", "qint", "quint")
+ITEM_BYTES: Final = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
+
+#: Operators with a weight, by their names without namespace and overload; the place of the weight among the values that
+#: they read, ``None`` where either operand may be it.
+COMPUTE: Final[dict[str, int | None]] = {
+    **dict.fromkeys(("convolution", "_convolution", "conv1d", "conv2d", "conv3d", "linear"), 1),
+    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), 1),
+    **dict.fromkeys(("mm", "addmm", "bmm", "baddbmm", "matmul", "_int_mm", "_scaled_mm")),
+    **dict.fromkeys(("embedding", "embedding_bag"), 0),
+    **dict.fromkeys(("_weight_int8pack_mm", "_weight_int4pack_mm", "_weight_int4pack_mm_for_cpu"), 1),
+    **dict.fromkeys(("qconv_pointwise", "qconv2d_pointwise", "qlinear_pointwise"), 1),
+}
+#: Names of operators, and of the lowerings that replace them, that read a quantised weight.
+QUANTISED_KERNELS: Final = ("qconv", "qlinear", "int_mm", "int8pack", "int4pack", "woq", "_scaled_mm", "qembedding")
+VIEWS: Final = frozenset(
+    (
+        *("view", "reshape", "permute", "t", "transpose", "expand", "clone", "contiguous", "flatten", "squeeze"),
+        *("unsqueeze", "alias", "slice", "detach", "to", "numpy_T", "inductor_force_stride_order"),
+    )
+)
+CONVERSIONS: Final = ("quantize_per_tensor", "quantize_per_channel", "quantize_per_token", "quantize_affine")
+
+
+def short(op: str) -> str:
+    """Returns an operator's name without namespace and overload (``aten.mm.default`` → ``mm``)."""
+    if "::" in op:
+        return op.rpartition("::")[2]
+    parts = op.split(".")
+    return parts[-1] if parts[0] == "torch" or len(parts) < 2 else parts[1]
+
+
+def is_quantise(op: str) -> bool:
+    """Returns whether an operator quantises a floating-point tensor."""
+    return short(op).startswith(CONVERSIONS)
+
+
+def is_dequantise(op: str) -> bool:
+    """Returns whether an operator converts a quantised tensor to floating point."""
+    return short(op).startswith("dequantize")
+
+
+def reads_quantised(op: str) -> bool:
+    """Returns whether an operator, or a lowering, computes on a quantised weight."""
+    return any(part in short(op) for part in QUANTISED_KERNELS)
+
+
+def dtype_of(type_text: str) -> str:
+    """Returns torch's name of the dtype in the text of a type, empty if it has none."""
+    match = _TYPE.match(type_text)
+    if match is None:
+        return ""
+    return _DTYPES.get(match[1]) or (match[1] if match[1].startswith(("float", "int", "uint")) else "")
+
+
+def elements_of(type_text: str) -> int | None:
+    """Returns the number of elements in the text of a type, ``None`` if it does not say."""
+    match = _TYPE.match(type_text)
+    if match is None:
+        return None
+    count = 1
+    for size in match[2].partition("strides")[0].split(","):
+        size = size.strip()
+        if size.isdecimal():
+            count *= int(size)
+        elif size and "=" not in size:
+            return None
+    return count
+
+
+def is_narrow(dtype: str) -> bool:
+    """Returns whether a dtype is one of quantised weights."""
+    return dtype.startswith(_NARROW)

@@ -1,0 +1,101 @@
+"""Models quantised by torchao, recorded with the real compile: PT2E on the CPU, and weights by their inner tensors."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import freeze_engine as fe
+from freeze_engine.analysis import quantisation_outcome
+from freeze_engine.backends.common.exported_programs import check_evaluates
+
+# torchao warns of what the next torch will change.
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")]
+X = torch.linspace(-1, 1, 32).reshape(4, 8)
+
+
+class Feed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.Linear(8, 16, bias=False)
+        self.down = nn.Linear(16, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.down(torch.relu(self.up(x)))
+
+
+def torchao(name: str) -> Any:
+    try:
+        return importlib.import_module(f"torchao.quantization.{name}")
+    except (ImportError, AttributeError) as error:
+        pytest.skip(f"there is no torchao that works with this torch: {error}")
+
+
+@pytest.fixture(scope="module")
+def converted() -> nn.Module:
+    """Returns a small feed-forward network, quantised by PT2E for the CPU."""
+    steps, quantizer = torchao("pt2e.quantize_pt2e"), torchao("pt2e.quantizer.x86_inductor_quantizer")
+    torch.manual_seed(0)
+    with torch.no_grad():
+        exported = torch.export.export(Feed().eval(), (X,)).module()
+        x86 = quantizer.X86InductorQuantizer()
+        x86.set_global(quantizer.get_default_x86_inductor_quantization_config())
+        prepared = steps.prepare_pt2e(exported, x86)
+        prepared(X)
+        module: nn.Module = steps.convert_pt2e(prepared)
+    return module
+
+
+@pytest.fixture(scope="module")
+def compiled(converted: nn.Module) -> fe.Recording:
+    return fe.record(converted, (X,), backend="inductor", measure=None)
+
+
+def test_converted_module_says_training_and_is_recorded(converted: nn.Module, compiled: fe.Recording) -> None:
+    assert converted.training
+    with pytest.raises(NotImplementedError):
+        converted.eval()
+    check_evaluates(converted)
+    assert compiled.trace.steps[-1].stage == "compile"
+    with torch.no_grad():
+        assert torch.allclose(compiled.module(X), converted(X), atol=1e-2)
+
+
+def test_layers_of_pt2e_compute_on_integers(compiled: fe.Recording) -> None:
+    found = quantisation_outcome(compiled.trace)
+    assert found is not None
+    assert [(each.name, each.outcome, each.is_packed) for each in found.layers] == [
+        ("up", "quantised", True),
+        ("down", "quantised", True),
+    ]
+    for layer in found.layers:
+        assert (layer.weight_before, layer.weight_after) == ("int8", "int8")
+        assert (layer.activation_before, layer.activation_after) == ("float32", "uint8")
+        assert layer.bytes_before == layer.bytes_after
+    assert [each.group for each in found.layers[0].patterns if each.matched][:2] == [
+        "pass_patterns[1]",
+        "pass_patterns[3]",
+    ]
+    assert "dequantized" not in [notice.code for notice in compiled.trace.notices]
+
+
+def test_torchscript_undoes_the_quantisation_and_says_so(converted: nn.Module) -> None:
+    trace = fe.record(converted, (X,), measure=None).trace
+    (notice,) = [each for each in trace.notices if each.code == "dequantized"]
+    assert "ConstantPropagation, computed 1,024 bytes of float32 constants" in notice.message
+    (finding,) = fe.Expectations(stays_quantised=True).evaluate(trace)
+    assert finding.outcome == "failed"
+
+
+def test_saved_quantised_program_is_recorded_with_its_imports(converted: nn.Module, tmp_path: Path) -> None:
+    path = tmp_path / "quantised.pt2"
+    torch.export.save(torch.export.export(converted, (X,)), path)
+    imports = ("torchao.quantization.pt2e",)
+    recording = fe.record(str(path), imports=imports, measure=None)
+    assert recording.trace.call == f"fe.record({str(path)!r}, inputs, imports={imports!r})"
+    assert quantisation_outcome(recording.trace) is not None
