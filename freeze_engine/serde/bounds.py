@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from freeze_engine.serde.schema import MalformedError
 
-SNAPSHOT_NODE_BYTES = 64
-"""Size of a node in a snapshot besides the node itself: two references, and its names in sets during the check."""
+SNAPSHOT_NODE_BYTES = 72
+"""Size of a node in a snapshot besides the node itself: three references, and its names in sets during the check."""
 
 TEXT_LINE_BYTES = 16
 """Size of a line of a text that is stored by its difference, besides the line and the text."""

@@ -128,8 +128,15 @@ class Node:
         return next((text for key, text in self.attributes if key == name), None)
 
 
+class _Walked:
+    """Room for the nodes of a snapshot in a row: they never change, and most of what looks at a snapshot walks it."""
+
+    __slots__ = ("_walked",)
+    _walked: tuple[Node, ...]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class GraphSnapshot:
+class GraphSnapshot(_Walked):
     """A method's graph at one moment.
 
     Attributes:
@@ -144,9 +151,14 @@ class GraphSnapshot:
 
     def walk(self) -> Iterator[Node]:
         """Returns every node, nested ones right after the node that holds them."""
-        found: list[Node] = []
-        _collect(self.nodes, found)
-        return iter(found)
+        try:
+            return iter(self._walked)
+        except AttributeError:
+            found: list[Node] = []
+            _collect(self.nodes, found)
+            walked = self.nodes if len(found) == len(self.nodes) else tuple(found)
+            object.__setattr__(self, "_walked", walked)
+            return iter(walked)
 
     def __repr__(self) -> str:
         return "\n".join(graph_lines(self))

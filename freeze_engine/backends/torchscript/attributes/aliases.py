@@ -216,14 +216,24 @@ class WriterSearch:
         if inside is not None:
             return inside.writes(name)
         linked: dict[str, tuple[Node, tuple[ChainLink, ...]]] = {}
+        for node, written in self._writes_into(name):
+            chain = self._chain(written, name) if self._may_write(written, name) else ()
+            if chain:
+                linked.setdefault(node.id, (node, chain))
+        return [*linked.values(), *self._writes_in_forks(name)]
+
+    def _writes_into(self, name: str) -> Iterator[tuple[Node, str]]:
+        """Yields each writer with the name of a value that it writes, where that may be memory of ``name``.
+
+        Every attribute is compared with every write, so the comparison stands here and not in a function.
+        """
+        may_alias, value = self._database.may_contain_alias, self._values.get(name)
         for node, positions in self._writers:
             for position in positions:
-                if not self._may_write(node.inputs[position], name):
-                    continue
-                chain = self._chain(node.inputs[position], name)
-                if chain:
-                    linked.setdefault(node.id, (node, chain))
-        return [*linked.values(), *self._writes_in_forks(name)]
+                written = node.inputs[position]
+                other = self._values.get(written)
+                if written == name or (other is not None and value is not None and may_alias(other, value)):
+                    yield node, written
 
     def wild_writes(self, name: str) -> list[WildWrite]:
         """Finds the operators that write a value which torch's analysis cannot separate from ``name``.
