@@ -128,3 +128,46 @@ def test_numbers_can_be_left_out() -> None:
         assert constants
         assert all(constant.values is None for constant in constants)
         assert all(fate.tensor is None for fate in found.attributes)
+
+
+@pytest.mark.parametrize("size", [4096, 4097, 70_000, (1 << 20) + 5])
+def test_moments_of_a_large_tensor_do_not_depend_on_the_threads(size: int) -> None:
+    numbers = torch.randn(size, generator=torch.Generator().manual_seed(size)) * 3 + 2
+    expected = numbers.double()
+    found = []
+    threads = torch.get_num_threads()
+    try:
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            constant = StorageNames().constant(numbers)
+            assert constant.mean == pytest.approx(expected.mean().item(), rel=1e-12)
+            assert constant.std == pytest.approx(expected.std(correction=0).item(), rel=1e-12)
+            found.append((constant.mean, constant.std))
+    finally:
+        torch.set_num_threads(threads)
+    assert size <= 4096 or found[0] == found[1]
+
+
+def test_describing_a_large_tensor_leaves_it_as_it_was() -> None:
+    for dtype in (torch.float32, torch.float64, torch.int64):
+        numbers = torch.arange(10_000).to(dtype)
+        constant = StorageNames(keeping_values=True).constant(numbers)
+        assert torch.equal(numbers, torch.arange(10_000).to(dtype))
+        assert (constant.minimum, constant.maximum, constant.mean) == (0.0, 9999.0, 4999.5)
+
+
+def test_what_is_not_finite_is_counted_and_left_out_of_the_moments() -> None:
+    numbers = torch.ones(10_000)
+    numbers[:3] = torch.tensor([NAN, INF, -INF])
+    constant = StorageNames(keeping_values=True).constant(numbers)
+    assert (constant.nonfinite, constant.mean, constant.std, constant.minimum) == (3, 1.0, 0.0, 1.0)
+    assert constant.values is not None
+    assert constant.values.nans == 1
+
+
+@pytest.mark.parametrize("zeros", [[-0.0, -0.0], [0.0, 1.0], [-1.0, -0.0]])
+def test_a_zero_keeps_its_sign(zeros: list[float]) -> None:
+    numbers = torch.tensor(zeros)
+    constant = StorageNames().constant(numbers)
+    low, high = torch.aminmax(numbers.double())
+    assert [str(end) for end in (constant.minimum, constant.maximum)] == [str(low.item()), str(high.item())]

@@ -11,7 +11,7 @@ import ast
 import contextlib
 import functools
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from operator import is_
 from typing import Any
@@ -63,22 +63,22 @@ class Rebuilder:
         modules = _module_types(snapshot, self_path, self._submodule)
         return graph if _put_back(snapshot, graph, modules, constant) else None
 
-    def _text(self, snapshot: GraphSnapshot) -> Iterator[str]:
-        yield f"graph({_values(snapshot.inputs)}):"
-        for node in snapshot.nodes:
-            yield from self._node_lines(node, "  ")
-        yield f"  return ({_names(snapshot.outputs)})"
+    def _text(self, snapshot: GraphSnapshot) -> list[str]:
+        lines = [f"graph({_values(snapshot.inputs)}):"]
+        self._add_lines(snapshot.nodes, "  ", lines)
+        lines.append(f"  return ({_names(snapshot.outputs)})")
+        return lines
 
-    def _node_lines(self, node: Node, indent: str) -> Iterator[str]:
-        known = self._lines.get(id(node))
-        if known is None:
-            known = self._lines[id(node)] = (node, _line(node))
-        yield indent + known[1]
-        for number, block in enumerate(node.blocks):
-            yield f"{indent}  block{number}({_values(block.inputs)}):"
-            for inner in block.nodes:
-                yield from self._node_lines(inner, f"{indent}    ")
-            yield f"{indent}    -> ({_names(block.outputs)})"
+    def _add_lines(self, nodes: tuple[Node, ...], indent: str, lines: list[str]) -> None:
+        for node in nodes:
+            known = self._lines.get(id(node))
+            if known is None:
+                known = self._lines[id(node)] = (node, _line(node))
+            lines.append(indent + known[1])
+            for number, block in enumerate(node.blocks):
+                lines.append(f"{indent}  block{number}({_values(block.inputs)}):")
+                self._add_lines(block.nodes, f"{indent}    ", lines)
+                lines.append(f"{indent}    -> ({_names(block.outputs)})")
 
 
 def without_leftovers(snapshot: GraphSnapshot) -> GraphSnapshot:
