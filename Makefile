@@ -44,16 +44,16 @@ dashboard: $(RUN_TIME)
 
 # One torch thread for each worker, or the workers would fight for the cores. The tests of a file stay together, so that
 # the recordings, servers and pages that they share are made once, and not once in each worker. The processes that they
-# start read this package as bytecode, also where the environment says to write none.
-TESTING := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
+# start read this package as bytecode, also where the environment says to write none. The files keep their order: those of
+# tests/unit, which come last, are short, so that no worker is left alone with a long one.
+TESTING := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 test: $(DEVELOPMENT) $(NODE_MODULES) system
 	$(WITH_NODE) node --test --test-reporter=dot frontend/tests/*.test.js
-	$(TESTING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart 1 $(PYTEST_ARGS)
+	$(TESTING) --max-worker-restart 1 $(PYTEST_ARGS)
 
 # Apart from `make test`, which it would slow down to less than half its pace.
 coverage: $(DEVELOPMENT) system
-	$(TESTING) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term:skip-covered \
-		tests/unit tests/torch $(PYTEST_ARGS)
+	$(TESTING) --cov --cov-report=term:skip-covered tests/unit tests/torch $(PYTEST_ARGS)
 
 check: $(DEVELOPMENT) $(NODE_MODULES)
 	$(BIN)/ruff check .

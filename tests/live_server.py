@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest import mock
 
 from viewer.dashboard.connections import Patience
 from viewer.dashboard.discretion import QUIET, quieten
@@ -171,7 +172,8 @@ def live_server(
         loop, end = asyncio.get_running_loop(), asyncio.Event()
         try:
             server = DashboardServer(given, listening, folder)
-            server.start()
+            with mock.patch.object(server.state, "warm"):  # the first drawing starts a renderer; most tests draw none
+                server.start()
             await server.connectable()
             started.append(LiveServer(server, loop, port_of(listening), folder, records, remarks))
             over.append(lambda: loop.call_soon_threadsafe(end.set))

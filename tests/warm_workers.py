@@ -80,6 +80,8 @@ class WarmWorkers:
 
     def _fits(self, command: Sequence[str], environment: Mapping[str, str]) -> bool:
         names = (self._environment.keys() | environment.keys()) - {*_READ_LATE}
+        if sys.platform != "linux":
+            return False
         is_plain = list(command[:4]) == [sys.executable, "-u", "-c", child_process._BOOT] and command[8] == "0"
         return is_plain and all(self._environment.get(name) == environment.get(name) for name in names)
 

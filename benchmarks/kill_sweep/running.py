@@ -21,6 +21,8 @@ from benchmarks.kill_sweep.subjects import SUBJECTS, StruckCommand
 Steps = tuple[tuple[str, str], ...]
 Victim = Literal["child", "owner"]
 _POLL_S: Final = 0.02
+#: Between two searches for the processes of a case, which read the environment of every process on the machine.
+_WATCH_S: Final = 0.1
 _LONGEST_S: Final = 300.0
 _NO_POINT: Final = 1 << 30
 
@@ -125,12 +127,15 @@ class Run:
             preexec_fn=(lambda: _set_limits(limits)) if limits else None,
         )
 
-    def until(self, holds: Callable[[], bool]) -> bool:
+    def until(self, holds: Callable[[], bool], watch_s: float = _WATCH_S) -> bool:
         """Waits for a condition, and returns whether it came true before the process ended."""
+        watched_s = 0.0
         while not holds():
             if self.process.poll() is not None or time.monotonic() > self._until_s:
                 return False
-            self._watch()
+            if time.monotonic() >= watched_s + watch_s:
+                self._watch()
+                watched_s = time.monotonic()
             time.sleep(_POLL_S)
         return self.process.poll() is None
 
@@ -171,8 +176,8 @@ class Run:
         ended = self.ended
         # A dashboard does not end by itself, and its recording can take less time than the undisturbed one took.
         if victim == "owner":
-            return self.until(lambda: ended.total_s >= seconds or self._is_idle())
-        return self.until(lambda: ended.child_s >= seconds or self._is_idle()) and bool(self.place.workers())
+            return self.until(lambda: ended.total_s >= seconds or self._is_idle(), 0)
+        return self.until(lambda: ended.child_s >= seconds or self._is_idle(), 0) and bool(self.place.workers())
 
     def _is_idle(self) -> bool:
         traces = list(self.place.recordings.glob("stopping*"))
