@@ -1,0 +1,73 @@
+"""Workers that the tests fork differ in nothing from those that users have."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import freeze_engine as fe
+from freeze_engine.worker import RecordingProcess, RecordRequest
+from tests.warm_workers import WarmWorkers
+
+#: What a process can see of itself, without what differs between two processes of one kind.
+_MODEL = """
+import json, os, re, signal, sys
+from collections import Counter
+from pathlib import Path
+
+import torch
+
+
+def status(name):
+    return re.search(rf"{name}:\\s*(\\S+)", Path("/proc/self/status").read_text())[1]
+
+
+def telling():
+    mark = os.environ["FREEZER_WORKER"]
+    command = Path("/proc/self/cmdline").read_text().rstrip("\\0").split("\\0")
+    descriptors = [os.readlink(each) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    seen = {
+        "arguments": sys.argv,
+        "command": [*command[:5], *command[8:]],
+        "descriptors": Counter(re.sub(r"[\\d:].*|/freezer-recording-[^/]*", "", each) for each in descriptors),
+        "folder": os.getcwd(),
+        "leads": os.getsid(0) == os.getpgrp() == os.getpid(),
+        "marked": mark.encode() in Path("/proc/self/environ").read_bytes(),
+        "parent": os.getppid(),
+        "path": sys.path,
+        "settings": [os.umask(0o77), torch.get_num_threads(), sys.flags, sys.warnoptions],
+        "signals": [status(name) for name in ("SigBlk", "SigIgn", "SigCgt")],
+        "threads": status("Threads"),
+        "variables": {**os.environ, "FREEZER_WORKER": len(mark.split())},
+    }
+    Path("seen.json").write_text(json.dumps(seen))
+    return torch.nn.ReLU().eval()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no worker is forked")
+def test_forked_worker_sees_what_a_new_python_sees(
+    warm_workers: WarmWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "telling_models.py").write_text(_MODEL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    seen: dict[bool, Any] = {}
+    for is_cold in (True, False):
+        monkeypatch.setattr(warm_workers, "is_cold", is_cold)
+        process = RecordingProcess(
+            RecordRequest("telling_models:telling", tmp_path / "out.fztrace", measure=None), lambda event: None
+        )
+        process.start()
+        ended = process.wait()
+        assert ended is not None
+        assert ended.outcome == "finished"
+        assert fe.load(tmp_path / "out.fztrace").name == "telling"
+        seen[is_cold] = json.loads((tmp_path / "seen.json").read_text())
+    assert seen[False] == seen[True]
+    assert seen[True]["parent"] == os.getpid()
