@@ -107,6 +107,7 @@ _LIMIT = 80
 _STARVED = f"""
 import resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, ({_LIMIT}, {_LIMIT}))
+import viewer.dashboard.sessions  # without descriptors, Panel could not be loaded, which ends the server
 from viewer.cli import main
 sys.exit(main(["--no-browser"]))
 """
