@@ -375,6 +375,27 @@ def test_conditions_of_linears() -> None:
     ]
 
 
+class SharedLinear(nn.Module):
+    """One product that only the setting holds back, one of a weight that another call reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own, self.shared = nn.Linear(5, CHANNELS), nn.Linear(5, CHANNELS)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return self.own(x) * 2.0, self.shared(x) * 2.0, self.shared(x + 1.0).relu()
+
+
+def test_constant_is_merged_by_hand_only_into_weights_that_no_other_call_reads() -> None:
+    x = torch.linspace(-1, 1, 30).reshape(6, 5)
+    found = frozen(filled(SharedLinear()), x).near_misses
+    setting = "Set it (TORCHINDUCTOR_ENABLE_LINEAR_BINARY_FOLDING=1)"
+    assert {(miss.reason, miss.advice) for miss in found} == {
+        ("disabled", f"{setting}, or merge the constant into the linear's weight and bias before freezing."),
+        ("disabled", f"{setting}. Give each its own copy of the weight."),
+    }
+
+
 def test_fold_that_changes_the_result_is_reported() -> None:
     model = filled(Misfolded())
     with fresh():

@@ -110,14 +110,22 @@ def obstacles(graph: UseDef, candidate: FoldCandidate, known: Known) -> Iterator
 
 def _tested(graph: UseDef, candidate: FoldCandidate, known: Known) -> Iterator[Obstacle]:
     """Yields the obstacles that all examined versions of torch test."""
-    yield from _form(candidate)
+    form, others = list(_form(candidate)), list(_operands(graph, candidate, known))
+    yield from form
     if not candidate.is_conv and not known.folds_linears:
+        # By hand, a constant can be merged where torch could fold it.
+        where = "weight and bias" if BINARIES.get(candidate.node.op) == "mul" else "bias"
+        by_hand = "" if form or others else f", or merge the constant into the linear's {where} before freezing"
         yield Obstacle(
             "disabled",
             "Inductor folds into a linear only where torch._inductor.config.enable_linear_binary_folding is on.",
-            "Set it (TORCHINDUCTOR_ENABLE_LINEAR_BINARY_FOLDING=1), or merge the constant into the linear's weight and "
-            "bias before freezing.",
+            f"Set it (TORCHINDUCTOR_ENABLE_LINEAR_BINARY_FOLDING=1){by_hand}.",
         )
+    yield from others
+
+
+def _operands(graph: UseDef, candidate: FoldCandidate, known: Known) -> Iterator[Obstacle]:
+    """Yields the obstacles in the values that the operation and the conv or linear read, and in other readers."""
     yield from _readers(graph, candidate)
     weight = candidate.weight
     yield from _not_constant(graph, candidate, weight, known)

@@ -207,7 +207,8 @@ def _near_miss(step: int, candidate: FoldCandidate, found: Sequence[Obstacle]) -
         return NearMiss(step, kind, node, neighbour, "unknown", detail)
     first, *others = found
     detail = " Also: ".join((first.detail, *(other.detail for other in others)))
-    return NearMiss(step, kind, node, neighbour, first.reason, detail, first.advice)
+    advice = " ".join(dict.fromkeys(each.advice for each in (first, *others) if each.advice))
+    return NearMiss(step, kind, node, neighbour, first.reason, detail, advice)
 
 
 def _batch_norms(graph: RawGraph) -> Iterator[str]:
