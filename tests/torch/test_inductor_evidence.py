@@ -239,6 +239,10 @@ def test_an_attribute_that_forward_assigns() -> None:
     assert evidence.source is not None
     assert "self.mean = 0.9" in source_line(trace, evidence.source.line)
     assert "in place" in mean.advice or ".copy_()" in mean.advice
+    assert mean.tensor is not None  # its numbers before freezing
+    assert (mean.tensor.shape, mean.tensor.minimum, mean.tensor.maximum) == ((4,), 1.0, 1.0)
+    assert mean.tensor.values is not None
+    assert mean.tensor.values.first == (1.0, 1.0, 1.0, 1.0)
     notice = next(notice for notice in trace.notices if notice.code == "compiled_anew")
     assert "(mean)" in notice.message
     assert {notice.step for notice in trace.notices if notice.code == "compiled_anew"} == {0}

@@ -11,7 +11,7 @@ from freeze_engine.backends.inductor.attributes.kept_inputs import KEPT_ADVICE, 
 from freeze_engine.backends.inductor.attributes.origins import Origin
 from freeze_engine.backends.inductor.attributes.package import with_update
 from freeze_engine.backends.inductor.graph.model_tensors import ModelAttribute
-from freeze_engine.trace import AttributeFate, Evidence, Location
+from freeze_engine.trace import AttributeFate, Constant, Evidence, Location
 
 _LOADED = "torch/_dynamo/codegen.py, PyCodegen.restore_stack"
 _ANEW = (
@@ -32,13 +32,14 @@ def fates(story: Story) -> tuple[AttributeFate, ...]:
     positions = {path: index for index, each in enumerate(story.compiled.inputs) for path in each.paths}
     known = {attribute.path: attribute for attribute in story.compiled.attributes}
     read = read_names(story.steps[0].graph)
-    holders = _holders(story.constants)
+    holders, tensors = _holders(story.constants), _tensors(story)
     found: dict[str, AttributeFate] = {}
     for path, attribute in known.items():
         position = positions.get(path)
         held = holders.get(position, {}) if position is not None else {}
         if not attribute.inner or position is not None:
-            found[path] = _fate(story, attribute, position, _Uses(read, held))
+            fate = _fate(story, attribute, position, _Uses(read, held))
+            found[path] = fate if position is None else replace(fate, tensor=tensors.get(position))
     for path, attribute in known.items():
         if path not in found:
             found[path] = _outer(attribute, [found[each] for each in attribute.inner])
@@ -56,6 +57,15 @@ class _Uses:
 
     read: Set[str]
     holders: Mapping[str, Origin]
+
+
+def _tensors(story: Story) -> Mapping[int, Constant]:
+    """Returns the summaries of the tensors that torch made constants, with their numbers, by position of the input."""
+    if story.inlining is None:
+        return {}
+    kept = {node.outputs[0].name: node.constant for node in story.inlining.graph.walk() if node.op == "get_attr"}
+    named = ((position, kept.get(each.name)) for position, each in enumerate(story.compiled.inputs))
+    return {position: made for position, made in named if made is not None and made.values is not None}
 
 
 def _holders(constants: Mapping[str, Origin]) -> Mapping[int, Mapping[str, Origin]]:
