@@ -20,12 +20,20 @@ CORRELATIONS = (0.0, 0.5, 0.9)
 """Correlations of neighbouring samples."""
 
 _NOISE = 0.05
+_SPIKES = 0.1
 _SETTLING = 60
 
 _SHOCKS: dict[str, Callable[[np.random.Generator, int], Array]] = {
     "normal": lambda random, count: random.standard_normal(count),
     "heavy tails": lambda random, count: random.standard_t(3, count),
+    "spikes": lambda random, count: 0.2 * random.standard_normal(count) + _spikes(random, count, 10.0),
 }
+
+
+def _spikes(random: np.random.Generator, count: int, size: float) -> Array:
+    """Returns a spike in one of ten samples, up or down: a disturbance may meet either side of a ratio."""
+    signs = random.choice((-1.0, 1.0), count)
+    return signs * (random.random(count) < _SPIKES) * random.exponential(size, count)
 
 
 def autoregressive(random: np.random.Generator, count: int, correlation: float, shocks: str = "heavy tails") -> Array:
@@ -77,6 +85,7 @@ def coverage_lines(repetitions: int, goal: float = 0.93) -> tuple[list[str], boo
     kinds: dict[str, Callable[[int, float], float]] = {
         "absolute median, normal shocks": lambda count, rho: median_coverage(count, rho, repetitions),
         "absolute median, heavy tails": lambda count, rho: median_coverage(count, rho, repetitions, "heavy tails"),
+        "absolute median, spikes": lambda count, rho: median_coverage(count, rho, repetitions, "spikes"),
         "ratio within rounds": lambda count, rho: ratio_coverage(count, rho, repetitions),
     }
     for kind, coverage in kinds.items():
@@ -91,8 +100,9 @@ def coverage_lines(repetitions: int, goal: float = 0.93) -> tuple[list[str], boo
 _NOISES: dict[str, Callable[[np.random.Generator, int], Array]] = {
     "normal": lambda random, count: _NOISE * random.standard_normal(count),
     "heavy tails": lambda random, count: _NOISE * random.standard_t(3, count),
-    "spikes": lambda random, count: (
-        0.2 * _NOISE * random.standard_normal(count) + (random.random(count) < 0.1) * random.exponential(0.5, count)
+    "spikes": lambda random, count: 0.2 * _NOISE * random.standard_normal(count) + np.abs(_spikes(random, count, 0.5)),
+    "spikes on both sides": lambda random, count: (
+        0.2 * _NOISE * random.standard_normal(count) + _spikes(random, count, 0.5)
     ),
 }
 """Noise of one round's ratio, as the logarithm of its factor to the true ratio."""
