@@ -28,7 +28,8 @@ import freeze_engine
 from freeze_engine.worker import child_process
 from freeze_engine.worker.request import REQUEST
 
-#: They may differ between a worker and the process that it is forked from: nothing reads them at an import.
+#: They may differ between a worker and the process that it is forked from: nothing reads them at an import, except the
+#: number of compile threads, which changes no recording.
 _READ_LATE: Final = (
     *("FREEZER_WORKER", "PYTEST_CURRENT_TEST", "TMPDIR", "TORCH_FORCE_WEIGHTS_ONLY_LOAD", "TORCHINDUCTOR_CACHE_DIR"),
     *("TORCHINDUCTOR_COMPILE_THREADS", "XDG_DATA_HOME", "XDG_STATE_HOME"),
