@@ -80,7 +80,9 @@ def missing_text(missing: Sequence[str]) -> str:
 
 def _import(name: str) -> None:
     if not isinstance(name, str) or not _MODULE.fullmatch(name):
-        raise ModelSpecError(f"--import {name!r} is no name of a module; give one such as torchao.quantization.pt2e")
+        raise ModelSpecError(
+            f"--import {name!r} is not the name of a module; give one such as torchao.quantization.pt2e"
+        )
     importlib.invalidate_caches()
     try:
         importlib.import_module(name)

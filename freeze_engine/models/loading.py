@@ -209,8 +209,8 @@ def _exported(path: Path, name: str) -> LoadedModel:
         program = torch.export.load(path)
     except pickle.UnpicklingError as error:
         raise ModelSpecError(
-            f"{path} holds something pickled that is no tensor, which is not opened from here. If you trust the file, "
-            "record it on the command line: freezer-ui record."
+            f"{path} holds something pickled that is not a tensor, which is not opened from here. If you trust the "
+            "file, record it on the command line: freezer-ui record."
         ) from error
     except (RuntimeError, ValueError, KeyError, AssertionError) as error:
         raise ModelSpecError(
@@ -257,8 +257,8 @@ def _factory(spec: str, module_name: str, path: str) -> LoadedModel:
     if isinstance(made, nn.Module):
         return LoadedModel(made, inputs, name, "trace" if holds_exported(made) else "script")
     raise ModelSpecError(
-        f"MODEL {spec!r} gave {type(made).__name__}, which is no module. Let it return a torch.nn.Module, an exported "
-        "program, or (module, inputs)."
+        f"MODEL {spec!r} gave {type(made).__name__}, which is not a module. Let it return a torch.nn.Module, an "
+        "exported program, or (module, inputs)."
     )
 
 

@@ -44,7 +44,7 @@ def write_files(files: Mapping[Path, bytes]) -> None:
         for path, data in files.items():
             current = path
             if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - Path's raise for long names
-                raise OSError(errno.EINVAL, "it is no ordinary file (a folder, device or pipe)")
+                raise OSError(errno.EINVAL, "it is not an ordinary file (a folder, device or pipe)")
             target = Path(os.path.realpath(path))
             unfinished = target.parent / f".{secrets.token_hex(8)}.unfinished"
             moves.append((path, unfinished, target))

@@ -43,7 +43,9 @@ def read_expectations(texts: Iterable[str]) -> Expectations:
         elif name not in _SWITCHES and value:
             given[name] = (*given.get(name, ()), value)
         else:
-            raise FreezerError(f"{text!r} is no expectation: {name} takes {'no' if name in _SWITCHES else 'a'} value")
+            raise FreezerError(
+                f"{text!r} is not an expectation: {name} takes {'no' if name in _SWITCHES else 'a'} value"
+            )
     return Expectations(**given)
 
 
@@ -78,5 +80,5 @@ def _number(name: str, value: str) -> float | int:
     try:
         number: float | int = _NUMBERS[name](value)
     except ValueError as error:
-        raise FreezerError(f"{name}={value}: that is no number") from error
+        raise FreezerError(f"{name}={value}: that is not a number") from error
     return number

@@ -75,7 +75,7 @@ def count(text: str) -> int:
         argparse.ArgumentTypeError: it is not one.
     """
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no count; give 1 or more")
+        raise argparse.ArgumentTypeError(f"{text} is not a count; give 1 or more")
     return int(text)
 
 
@@ -93,7 +93,7 @@ def size_bytes(text: str) -> int:
     """
     match = _SIZE.fullmatch(text)
     if match is None or int(match[1]) == 0:
-        raise argparse.ArgumentTypeError(f"{text} is no size; give one such as 500M or 4G")
+        raise argparse.ArgumentTypeError(f"{text} is not a size; give one such as 500M or 4G")
     return int(match[1]) * _UNITS[match[2]]
 
 
@@ -114,7 +114,7 @@ def seconds(text: str) -> float:
     except ValueError:
         time_s = 0.0
     if not 0 < time_s < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no time; give seconds, such as 30 or 0.5")
+        raise argparse.ArgumentTypeError(f"{text} is not a time; give seconds, such as 30 or 0.5")
     return time_s
 
 

@@ -361,4 +361,4 @@ def _check_names(option: str, names: object) -> None:
     if isinstance(names, str):
         raise FreezerError(f"{option}={names!r} is a text: pass a tuple, {option}=({names!r},)")
     if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
-        raise FreezerError(f"{option}={names!r} is no tuple of names: pass one such as {option}=('a.b',)")
+        raise FreezerError(f"{option}={names!r} is not a tuple of names: pass one such as {option}=('a.b',)")

@@ -142,7 +142,7 @@ class _Decoder(Converter):
     def _changed(self, kind: type, base: Json, changes: Json, made: dict[int, list[Any]], each_bytes: int) -> list[Any]:
         """Returns the items of a new row of ``kind``, encoded as changes to an earlier one."""
         if base is not None and (type(base) is not int or base not in made):
-            raise MalformedError(f"{base!r:.40} is no earlier row made of splices")
+            raise MalformedError(f"{base!r:.40} is not an earlier row made of splices")
         before = [] if base is None else made[base]
         found = [_splice(splice) for splice in _expect(changes, list)]
         self._take(each_bytes * spliced_length(before, found))
@@ -182,7 +182,7 @@ class _Decoder(Converter):
 
         def convert(position: Json) -> Any:
             if type(position) is not int or not 0 <= position < len(table):
-                raise MalformedError(f"{position!r:.40} is no position in the table {kind.__name__} of {len(table)}")
+                raise MalformedError(f"{position!r:.40} is not a position in the table {kind.__name__} of {len(table)}")
             return table[position]
 
         return convert

@@ -97,7 +97,7 @@ def save(trace: Trace, path: str | os.PathLike[str]) -> None:
     if not os.path.isdir(target.parent):  # noqa: PTH112 - Path.is_dir raises for names that are too long
         raise TraceFileError(f"{target}: there is no folder {target.parent}; make it first")
     if os.path.exists(target) and not os.path.isfile(target):  # noqa: PTH110, PTH113 - as above
-        raise TraceFileError(f"{target}: cannot be written: it is no ordinary file (a folder, device or pipe)")
+        raise TraceFileError(f"{target}: cannot be written: it is not an ordinary file (a folder, device or pipe)")
     unfinished = target.parent / f".{secrets.token_hex(8)}.unfinished"
     try:
         write_whole(target, data, unfinished)
@@ -195,7 +195,7 @@ def _loaded(data: bytes, origin: str, max_bytes: int, check: bool) -> Trace:
         raise TraceFileError(f"{origin}: does not fit schema {version}: {error}; record the trace again") from error
     if check and (found := problems(trace)):
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise TraceFileError(f"{origin}: is no sound trace: {found[0]}{more}; record the trace again")
+        raise TraceFileError(f"{origin}: is not a sound trace: {found[0]}{more}; record the trace again")
     return trace
 
 
@@ -258,7 +258,7 @@ def _payload(data: bytes, origin: str, allowance: Allowance) -> Any:
     try:
         return json.loads(_unpacked(packed, unpacked_bytes, allowance).decode(), parse_constant=_refuse)
     except UnicodeDecodeError as error:
-        raise MalformedError(f"it is no UTF-8 at byte {error.start}", "payload") from error
+        raise MalformedError(f"it is not UTF-8 at byte {error.start}", "payload") from error
     except (zlib.error, json.JSONDecodeError) as error:
         raise MalformedError(str(error), "payload") from error
 
@@ -281,7 +281,7 @@ def _unpacked(packed: memoryview, unpacked_bytes: int, allowance: Allowance) -> 
 
 
 def _refuse(constant: str) -> float:
-    raise MalformedError(f"{constant} is no JSON", "payload")
+    raise MalformedError(f"{constant} is not JSON", "payload")
 
 
 def _digest(*parts: bytes | memoryview) -> bytes:

@@ -128,9 +128,9 @@ def read_row(text: str) -> SweepRow:
     try:
         given = json.loads(text)
     except ValueError as error:
-        raise FreezerError(f"it is no JSON: {error}") from error
+        raise FreezerError(f"it is not JSON: {error}") from error
     if not isinstance(given, dict) or not isinstance(given.get("key"), str) or not isinstance(given.get("model"), str):
-        raise FreezerError("it is no row of a sweep")
+        raise FreezerError("it is not a row of a sweep")
     known = {each.name: str(each.type) for each in fields(SweepRow)}
     return SweepRow(**{name: _value(name, value, known[name]) for name, value in given.items() if name in known})
 

@@ -150,7 +150,7 @@ class _KnownNumbers:
     def of(
         self, digest: str, tensor: torch.Tensor, values: torch.Tensor, is_summed_up: bool
     ) -> tuple[Statistics, ValueSummary | None]:
-        """Returns the statistics of a tensor's values and, if asked for, their summary."""
+        """Returns the statistics of a tensor's values and, if requested, their summary."""
         key = (digest, tensor.dtype, tensor.layout, tensor.shape, values.shape, is_summed_up)
         if key not in self._known:
             elements = values.reshape(-1)

@@ -104,7 +104,7 @@ def _runtime(trace: Trace) -> Iterator[str]:
         if runtime.graph is not None and not GraphNames(runtime.graph).is_sound:
             yield from (f"{where}{problem}" for problem in graph_problems(runtime.graph))
         yield from (
-            f"{where}: {kernel.name} takes {kernel.share} of the time, which is no share"
+            f"{where}: {kernel.name} takes {kernel.share} of the time, which is not a share"
             for kernel in runtime.kernels
             if not 0 <= kernel.share <= 1
         )
@@ -115,7 +115,7 @@ def _inputs(trace: Trace) -> Iterator[str]:
         names = {value.name for value in step.graph.inputs} if step.inputs else set()
         for each in step.inputs:
             if each.name not in names:
-                yield f"step {step.index} ({step.name}): says what {each.name!r} is, which is no input of its graph"
+                yield f"step {step.index} ({step.name}): says what {each.name!r} is, which is not an input of its graph"
 
 
 def _fates(trace: Trace) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _fates(trace: Trace) -> Iterator[str]:
     alone = {fate.path for fate in trace.attributes if not fate.same_as}
     for fate in trace.attributes:
         if fate.same_as and fate.same_as not in alone:
-            yield f"attribute {fate.path!r}: is the same as {fate.same_as!r}, which is no attribute by itself"
+            yield f"attribute {fate.path!r}: is the same as {fate.same_as!r}, which is not an attribute by itself"
 
 
 def _summaries(trace: Trace) -> Iterator[str]:

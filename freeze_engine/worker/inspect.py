@@ -125,4 +125,4 @@ def _read(kind: type[Kind], line: bytes, question: Question) -> Kind:
         return read_fields(kind, read_object(line))
     except ValueError as error:
         where = f"MODEL {question.model!r}: {question.doing}"
-        raise ModelSpecError(f"{where} failed: what it sent is no answer: {error}") from error
+        raise ModelSpecError(f"{where} failed: what it sent is not an answer: {error}") from error

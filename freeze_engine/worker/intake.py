@@ -93,7 +93,7 @@ class Intake:
         error = read_fields(_Answer, read_object(answers[0])).error
         if error is not None:
             told = error.replace(str(copy), str(output))
-            raise TraceFileError(f"what the recording left is no trace: {told}")
+            raise TraceFileError(f"what the recording left is not a trace: {told}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ def was_refused(text: str) -> bool:
 
 def refused_text(memory_bytes: int) -> str:
     """Returns the message for a process with a limit that was refused memory, as part of a sentence."""
-    return f"it asked for more memory than its limit of {size_text(memory_bytes)} leaves"
+    return f"it needed more memory than its limit of {size_text(memory_bytes)} leaves"
 
 
 def size_text(size_bytes: int) -> str:

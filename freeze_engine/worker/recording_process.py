@@ -285,7 +285,7 @@ class RecordingProcess:
         except ValueError as error:
             if self._intake is None:
                 return None
-            raise FreezerError(f"the recording was ended: what it sent is no event: {error}") from error
+            raise FreezerError(f"the recording was ended: what it sent is not an event: {error}") from error
         if self._intake is None:
             return event
         self._events += 1

@@ -27,7 +27,7 @@ def read_object(text: str | bytes) -> dict[str, Any]:
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     if not isinstance(found, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     return found
 
 
@@ -42,7 +42,7 @@ def read_fields(kind: type[Kind], given: object) -> Kind:
         ValueError: a field is missing, unknown, of a wrong type or too large; the message names it.
     """
     if not isinstance(given, Mapping):
-        raise ValueError(f"{kind.__name__} is no object")
+        raise ValueError(f"{kind.__name__} is not an object")
     known = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
     unknown = set(given) - set(known)
     if unknown:
@@ -78,7 +78,7 @@ def _any_of(hints: tuple[Any, ...], value: object, where: str) -> Any:
 
 def _items(hint: Any, value: object, where: str) -> tuple[Any, ...]:
     if not isinstance(value, list) or len(value) > _MANY:
-        raise ValueError(f"{where} is no list of at most {_MANY} items")
+        raise ValueError(f"{where} is not a list of at most {_MANY} items")
     return tuple(_value(hint, each, where) for each in value)
 
 

@@ -235,7 +235,7 @@ export class JobPage {
         : `${one ? "was" : "were"} seen, but no trace was written`;
     const kept = job.steps.length
       ? `${count(job.steps.length, "step")} until then ${became}.`
-      : job.trace && "No pass had run; what was asked for, and where, is kept.";
+      : job.trace && "No pass had run; the request and the environment are kept.";
     fill(
       this.end,
       h("h2", null, title),

@@ -1,4 +1,4 @@
-/* The tabs that two traces need otherwise than one: attributes with two fates, charts of both, what was asked for. */
+/* The tabs of two traces that differ from those of one: attributes with two fates, charts of both, requests. */
 
 import { attributeList, filterField, MINOR_TITLE } from "./attribute_list.js";
 import { countWords } from "./attributes.js";
@@ -322,7 +322,7 @@ export class ComparisonEnvironmentPanel {
       { tabindex: "0", role: "region", "aria-label": "Settings" },
       grid("Traces", ["", "Model", "Made", "By"], traces),
       rows.length
-        ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows)
+        ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows)
         : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")),
       told("Notices", notices),
       told("About this environment", facts),

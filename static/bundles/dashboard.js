@@ -9961,7 +9961,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.count = settings.length;
       const rows = settings.map(({ subject, name: name2, a, b }) => line([subject, name2, a ?? "not there", b ?? "not there"]));
       const traces = SIDES3.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
-      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", { tabindex: "0", role: "region", "aria-label": "Settings" }, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("What was asked for, given or found in another way", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), told2("Notices", notices2), told2("About this environment", facts2), failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
+      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", { tabindex: "0", role: "region", "aria-label": "Settings" }, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), told2("Notices", notices2), told2("About this environment", facts2), failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
     }
     render() {
     }
@@ -10928,7 +10928,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const message = job.error && h("pre", { tabindex: "0" }, job.error);
       const one = job.steps.length === 1;
       const became = job.trace || job.preview ? `${one ? "is" : "are"} kept` : `${one ? "was" : "were"} seen, but no trace was written`;
-      const kept = job.steps.length ? `${count(job.steps.length, "step")} until then ${became}.` : job.trace && "No pass had run; what was asked for, and where, is kept.";
+      const kept = job.steps.length ? `${count(job.steps.length, "step")} until then ${became}.` : job.trace && "No pass had run; the request and the environment are kept.";
       fill(this.end, h("h2", null, title), note3 && !(job.state === "failed" && !message) ? h("p.fv-muted", null, note3) : null, message, bad && kept && h("p", null, kept));
       fill(this.log, job.log.join("\n"));
       this.logPart.hidden = !job.log.length;

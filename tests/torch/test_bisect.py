@@ -228,7 +228,7 @@ def test_exit_codes_mean_what_they_mean_to_git_bisect(command, ending, verdict):
             "all",
             "criterion all: there is no such program; a criterion is accuracy, latency, or a command",
         ),
-        (f"{__file__} -x", "it is no file that may be executed"),
+        (f"{__file__} -x", "it is not a file that may be executed"),
         ("sh -c nothing-of-that-name", "shells do so for a command that is not found"),
         ("sh 'it", "the command cannot be read: No closing quotation"),
         ("", "criterion is empty"),

@@ -130,8 +130,8 @@ def test_the_working_directory_counts_for_the_own_models_only(
     [
         ("no_such_package", "there is no module 'no_such_package'"),
         ("json.nothing", "there is no module 'json.nothing'"),
-        ("../x", "'../x' is no name of a module"),
-        ("", "'' is no name of a module"),
+        ("../x", "'../x' is not the name of a module"),
+        ("", "'' is not the name of a module"),
         ("raising", "importing it raised OSError: no disk"),
         ("leaving", "importing it raised SystemExit: 3"),
         ("lacking", "there is no module 'no_such_dependency'"),

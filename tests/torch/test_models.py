@@ -329,7 +329,7 @@ def test_factory_keeps_the_mode():
         ("netz:Holder.missing", "netz has no 'Holder.missing'"),
         ("netz:sized", r"cannot be called without arguments \(missing a required argument: 'width'\)"),
         ("netz:number", "is int, which is neither a module nor a function"),
-        ("netz:nothing", "gave int, which is no module"),
+        ("netz:nothing", "gave int, which is not a module"),
         ("netz:with_tensor", "the inputs it returns are Tensor. Return a tuple"),
     ],
 )

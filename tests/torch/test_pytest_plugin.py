@@ -98,7 +98,7 @@ def test_a_test_run_is_not_recorded_into_the_folder_of_something_else(tmp_path: 
     ("text", "message"),
     [
         ("max-eror=1", "Did you mean max_error?"),
-        ("max-error=much", "that is no number"),
+        ("max-error=much", "that is not a number"),
         ("no-slower=yes", "takes no value"),
         ("expect-folded", "takes a value"),
     ],

@@ -155,10 +155,10 @@ def cheats(tmp_path, monkeypatch):
     [
         ("link", "trace cannot be taken from its sandbox"),
         ("pipe", "recorded.fztrace is no regular file"),
-        ("garbage", "what the recording left is no trace"),
+        ("garbage", "what the recording left is not a trace"),
         ("nothing", "trace cannot be taken from its sandbox"),
-        ("unknown", "what it sent is no event: JobStep lacks stage"),
-        ("deep", "what it sent is no event"),
+        ("unknown", "what it sent is not an event: JobStep lacks stage"),
+        ("deep", "what it sent is not an event"),
         ("remains", "the process was ended by SIGKILL"),
     ],
 )

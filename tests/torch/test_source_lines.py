@@ -68,6 +68,9 @@ def test_each_line_of_a_loaded_file_is_the_one_of_that_number_in_its_own_file(so
 
 def test_a_line_that_reads_as_a_header_is_code() -> None:
     class Node:
+        def kind(self) -> str:
+            return "prim::Constant"
+
         def sourceRange(self) -> str:  # noqa: N802 - torch's name
             return (
                 '  File "net.py", line 2\n    a\n    File "net.py", line 9\n    ~~~~ <--- HERE\n'

@@ -463,7 +463,7 @@ def test_recording_over_its_memory_limit_ends_with_its_steps(model, place, outpu
 def test_an_allocation_far_past_the_limit_is_refused_before_the_machine_swaps(backend, output):
     ended = Job(output, "too_large", memory_bytes=MEMORY, backend=backend).run()
     assert (ended.outcome, ended.trace, ended.died_in) == ("over_limit", None, "loading the model")
-    said = "it asked for more memory than its limit of 1 GiB leaves, and torch or the model raised MODEL"
+    said = "it needed more memory than its limit of 1 GiB leaves, and torch or the model raised MODEL"
     assert ended.message.startswith(said)
     assert "can't allocate memory" in (ended.error or "")
 

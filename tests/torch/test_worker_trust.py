@@ -158,7 +158,7 @@ def test_pickles_in_place_of_tensors_are_not_opened(member, exported, tmp_path):
     if "weight" in member:
         changes["model_weights_config_json"] = pickled_weight
     spec = changed(exported, tmp_path / "net.pt2", **changes)
-    assert "holds something pickled that is no tensor" in refused(spec)
+    assert "holds something pickled that is not a tensor" in refused(spec)
     assert not marker.exists()
     # It is what it looks like: trusted, torch unpickles it.
     with pytest.raises(fe.ModelSpecError):

@@ -173,7 +173,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["record", "m.pt", "-o", "no/such/folder/x.fztrace"], "there is no folder no/such/folder"),
         (["report", "x.fztrace", "-o", "."], ". is a folder; give the name of a file"),
         (["record", "m.pt", "-o", "/dev/null"], "/dev/null is a device or a pipe; give the name of an ordinary file"),
-        (["run", "-o", __file__, "--", "x.py"], "is no folder"),
+        (["run", "-o", __file__, "--", "x.py"], "is not a folder"),
     ],
 )
 def test_wrong_arguments_exit_with_2(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

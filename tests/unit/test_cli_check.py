@@ -33,7 +33,7 @@ def test_each_expectation_is_printed_and_a_failed_one_exits_with_1(
     assert [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")] == [
         "ok: conv_bn folded",
         "failed: conv_add folded",
-        "failed: none preserved but what was asked for",
+        "failed: nothing preserved except by request",
         "ok: m* preserved",
         "ok: not slower than the first step",
         "failed: it saves and reloads, with the same outputs",

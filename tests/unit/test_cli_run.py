@@ -144,7 +144,7 @@ def test_ctrl_c_is_python_s_own_in_a_script() -> None:
 @pytest.mark.usefixtures("freeze_in_script")
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["run"], "there is no script to run"), (["run", "--", "nowhere.py"], "nowhere.py is no file")],
+    [(["run"], "there is no script to run"), (["run", "--", "nowhere.py"], "nowhere.py is not a file")],
 )
 def test_a_missing_script_or_folder_is_wrong_use(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
@@ -177,7 +177,7 @@ def test_a_trace_that_cannot_be_saved_costs_neither_the_others_nor_the_exit_code
         main(["run", "--", "job.py"])
     assert end.value.code == 5
     assert fe.load("job-2.fztrace") == failed_trace()
-    assert "job-1.fztrace: cannot be written: it is no ordinary file" in capsys.readouterr().err
+    assert "job-1.fztrace: cannot be written: it is not an ordinary file" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("freeze_in_script")

@@ -200,7 +200,7 @@ def test_an_input_given_in_another_way_is_called_one() -> None:
     trace = small_trace()
     (given, *others) = trace.inputs
     elsewhere = replace(trace, inputs=(replace(given, device="cuda:0"), *others))
-    assert "What was asked for\n  input 0: " in diff_text(fe.diff_traces(trace, elsewhere), ASPECTS)
+    assert "Request\n  input 0: " in diff_text(fe.diff_traces(trace, elsewhere), ASPECTS)
 
 
 def test_inputs_that_differ_are_shown_beside_each_other() -> None:

@@ -357,9 +357,9 @@ def test_the_form_names_the_modules_to_import(server: Server, tmp_path: Path, mo
     ("model", "imports", "says"),
     [
         ("example:counter", ["torchao"], "An example needs no imports"),
-        ("net.pt2", ["../torchao"], "'../torchao' is no name of a module"),
-        ("net.pt2", [""], "'' is no name of a module"),
-        ("net.pt2", ["a" * 300], "is no name of a module"),
+        ("net.pt2", ["../torchao"], "'../torchao' is not the name of a module"),
+        ("net.pt2", [""], "'' is not the name of a module"),
+        ("net.pt2", ["a" * 300], "is not the name of a module"),
         ("net.pt2", "torchao", "it has to be a list of texts"),
         ("net.pt2", [3], "it has to be a list of texts"),
     ],

@@ -133,7 +133,7 @@ def act(paths):
         raise KeyError("a fault")
     if what == "held":
         time.sleep(600)
-    print("this is no answer", flush=True)
+    print("this is not an answer", flush=True)
     return made(paths)
 made = child.MAKERS["entry"]
 child.MAKERS = {"entry": act}

@@ -344,12 +344,12 @@ def test_a_death_while_measuring_leaves_the_fates() -> None:
 @pytest.mark.parametrize(
     ("expected", "said"),
     [
-        ({"max_error": -1.0}, "max_error=-1.0 is no limit"),
-        ({"max_error": nan}, "max_error=nan is no limit"),
-        ({"max_constant_bytes": -1}, "max_constant_bytes=-1 is no limit"),
+        ({"max_error": -1.0}, "max_error=-1.0 is not a limit"),
+        ({"max_error": nan}, "max_error=nan is not a limit"),
+        ({"max_constant_bytes": -1}, "max_constant_bytes=-1 is not a limit"),
         ({"reference": "double"}, "reference='double' is not known"),
-        ({"expect_folded": "conv_bn=many"}, "'conv_bn=many' is no expectation of a fold"),
-        ({"expect_folded": ("conv_bn:none",)}, "'conv_bn:none' is no expectation of a fold"),
+        ({"expect_folded": "conv_bn=many"}, "'conv_bn=many' is not an expectation of a fold"),
+        ({"expect_folded": ("conv_bn:none",)}, "'conv_bn:none' is not an expectation of a fold"),
         ({"no_notices": "graph_brake"}, r"no notice 'graph_brake'\. Did you mean graph_break\? The codes are cache_"),
         ({"no_notices": ("graph_break", "")}, r"no notice ''\. The codes are cache_bypassed, "),
     ],

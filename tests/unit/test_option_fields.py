@@ -91,10 +91,10 @@ def test_the_command_line_becomes_the_request(words: str, changes: dict[str, Any
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("--threads 0", "0 is no count; give 1 or more"),
-        ("--seconds inf", "inf is no time; give seconds, such as 30 or 0.5"),
-        ("--memory 4K", "4K is no size; give one such as 500M or 4G"),
-        ("--memory 0G", "0G is no size"),
+        ("--threads 0", "0 is not a count; give 1 or more"),
+        ("--seconds inf", "inf is not a time; give seconds, such as 30 or 0.5"),
+        ("--memory 4K", "4K is not a size; give one such as 500M or 4G"),
+        ("--memory 0G", "0G is not a size"),
     ],
 )
 def test_a_wrong_value_is_refused_with_an_example(words: str, told: str) -> None:

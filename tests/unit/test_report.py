@@ -147,7 +147,7 @@ def test_a_device_or_pipe_is_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(
-        fe.FreezerError, match=r"pipe: it is no ordinary file \(a folder, device or pipe\); choose another place"
+        fe.FreezerError, match=r"pipe: it is not an ordinary file \(a folder, device or pipe\); choose another place"
     ):
         write_report(small_trace(), pipe)
     assert pipe.is_fifo()

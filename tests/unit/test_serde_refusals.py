@@ -99,7 +99,7 @@ def test_any_other_bytes_are_refused(data: bytes) -> None:
         (SMALL[:-1] + bytes([SMALL[-1] ^ 1]), "x: is damaged (its SHA-256 differs)"),
         (sealed(b"{", unpacked_bytes=2), "unpacks to another length than the header states"),
         (sealed(b"[" * 100_000), f"x: does not fit schema {SCHEMA_VERSION}: "),
-        (sealed(b'{"trace": NaN}'), "NaN is no JSON"),
+        (sealed(b'{"trace": NaN}'), "NaN is not JSON"),
         (sealed(b"9" * 5000), f"x: does not fit schema {SCHEMA_VERSION}: "),
         (sealed(b"\xff"), f"x: does not fit schema {SCHEMA_VERSION}: payload"),
         (sealed(b"[]"), "expected an object with exactly columns, tables, trace"),
@@ -134,10 +134,10 @@ def _field(kind: str, name: str) -> int:
         (_set("tables.Extra", []), "tables: expected exactly the tables"),
         (_set("extra", 1), "expected an object with exactly"),
         (_set("trace", {}), "trace: expected list, found dict"),
-        (_set("trace.0", "Net"), "trace.name: 'Net' is no position in the table str"),
-        (_set("trace.0", -1), "trace.name: -1 is no position"),
+        (_set("trace.0", "Net"), "trace.name: 'Net' is not a position in the table str"),
+        (_set("trace.0", -1), "trace.name: -1 is not a position"),
         (_set("trace.0", 10**30), "trace.name: 1000000"),
-        (_set("trace.0", True), "trace.name: True is no position"),
+        (_set("trace.0", True), "trace.name: True is not a position"),
         (_set("trace.1", 0), "trace.backend: 'self' is none of torchscript, inductor"),
         (_set("trace.6.3.0", "3"), "trace.steps[3].index: expected int, found str"),
         (_set("trace.6.3.0", 3.0), "trace.steps[3].index: expected int, found float"),
@@ -146,16 +146,16 @@ def _field(kind: str, name: str) -> int:
         (_set("trace.6.3", [1]), "trace.steps[3]: expected 18 items, found 1"),
         (_set("trace.3.0", [1]), "trace.options[0]: expected 2 items, found 1"),
         (_set("tables.str.0", None), "tables.str[0]: expected list, found NoneType"),
-        (_set("tables.str.0", [None, [[0, 0, [0]]]]), "tables.str[0]: 0 is no position in the table str of 0"),
-        (_set("tables.str.2", [0, []]), "tables.str[2]: 0 is no earlier row made of splices"),
-        (_set("tables.Node.0.0", 10**6), "tables.Node[0].id: 1000000 is no position"),
+        (_set("tables.str.0", [None, [[0, 0, [0]]]]), "tables.str[0]: 0 is not a position in the table str of 0"),
+        (_set("tables.str.2", [0, []]), "tables.str[2]: 0 is not an earlier row made of splices"),
+        (_set("tables.Node.0.0", 10**6), "tables.Node[0].id: 1000000 is not a position"),
         (_set("tables.Constant.0.6", "NaN"), "tables.Constant[0].minimum: expected float, found str"),
         (_set("tables.Constant.0.6", 1), "tables.Constant[0].minimum: expected float, found int"),
-        (_set("tables.GraphSnapshot.0.0", 0), "tables.GraphSnapshot[0].nodes: 0 is no earlier row"),
-        (_set("tables.GraphSnapshot.1.0", [0]), "tables.GraphSnapshot[1].nodes: [0] is no earlier row"),
+        (_set("tables.GraphSnapshot.0.0", 0), "tables.GraphSnapshot[0].nodes: 0 is not an earlier row"),
+        (_set("tables.GraphSnapshot.1.0", [0]), "tables.GraphSnapshot[1].nodes: [0] is not an earlier row"),
         (_set("tables.GraphSnapshot.0.2", [[0, 1, []]]), "tables.GraphSnapshot[0].nodes: the splice at 0 (removes 1)"),
         (_set("tables.GraphSnapshot.0.2", [["0", 0, []]]), "tables.GraphSnapshot[0].nodes: expected int, found str"),
-        (_set("tables.GraphSnapshot.0.2", [[0, 0, [-1]]]), "tables.GraphSnapshot[0].nodes: -1 is no position"),
+        (_set("tables.GraphSnapshot.0.2", [[0, 0, [-1]]]), "tables.GraphSnapshot[0].nodes: -1 is not a position"),
     ],
 )
 def test_a_payload_that_does_not_fit_names_the_place(alter: Callable[[Any], None], place: str) -> None:
@@ -256,7 +256,7 @@ def test_missing_file_and_folder_are_refused(tmp_path: Path) -> None:
 def test_a_device_or_pipe_is_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(TraceFileError, match="pipe: cannot be written: it is no ordinary file"):
+    with pytest.raises(TraceFileError, match="pipe: cannot be written: it is not an ordinary file"):
         save(small_trace(), pipe)
     assert pipe.is_fifo()
 

@@ -29,8 +29,8 @@ def test_close_names_are_suggested(word: str, said: str) -> None:
     ("options", "given", "said"),
     [
         (fe.TorchScriptOptions, {"preserved_attrs": "version"}, "preserved_attrs='version' is a text: pass a tuple"),
-        (fe.TorchScriptOptions, {"other_methods": (1,)}, "other_methods=(1,) is no tuple of names"),
-        (fe.TorchScriptOptions, {"disabled_passes": None}, "disabled_passes=None is no tuple of names"),
+        (fe.TorchScriptOptions, {"other_methods": (1,)}, "other_methods=(1,) is not a tuple of names"),
+        (fe.TorchScriptOptions, {"disabled_passes": None}, "disabled_passes=None is not a tuple of names"),
         (
             fe.InductorOptions,
             {"disabled_passes": "cse"},

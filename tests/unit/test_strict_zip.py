@@ -110,7 +110,7 @@ def test_no_two_names_are_the_same_for_any_reader(first, second):
 )
 def test_names_are_plain_relative_paths(name):
     utf8 = {"flags": 0x800}
-    assert "is no plain relative path" in refusal(packed({"name": name, "local": utf8, "central": utf8}))
+    assert "is not a plain relative path" in refusal(packed({"name": name, "local": utf8, "central": utf8}))
 
 
 def test_names_are_in_the_encoding_that_the_header_says():

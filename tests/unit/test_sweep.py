@@ -98,7 +98,7 @@ def test_models_options_backends_and_environments_multiply(tmp_path: Path) -> No
         ({"models": [{"model": "a:b", "backends": ["induktor"]}]}, "Did you mean inductor"),
         ({"models": [{"model": "a:b", "optimise-for-inference": True}]}, "Did you mean optimize-for-inference or"),
         ({"models": [{"model": "a:b", "latency": "no"}]}, "latency = 'no' cannot be read as true or false"),
-        ({"models": [{"model": "a:b", "memory": "much"}]}, "memory: much is no size"),
+        ({"models": [{"model": "a:b", "memory": "much"}]}, "memory: much is not a size"),
         ({"models": [{"model": "a:b", "limit": -1}]}, "limit = -1 cannot be read as a number of seconds"),
         ({"models": [{"model": "a:b", "measure": "off"}]}, "measure = 'off' is neither true nor false"),
         ({"models": [{"model": "a:b", "input": "1x3;"}]}, "'1x3;' is not a shape"),

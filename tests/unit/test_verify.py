@@ -145,11 +145,11 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
         ),
         (
             replace(SMALL, attributes=(replace(SMALL.attributes[0], same_as="ghost"), *SMALL.attributes[1:])),
-            ("attribute 'block': is the same as 'ghost', which is no attribute by itself",),
+            ("attribute 'block': is the same as 'ghost', which is not an attribute by itself",),
         ),
         (
             replace(SMALL, attributes=(replace(SMALL.attributes[0], same_as="block"), *SMALL.attributes[1:])),
-            ("attribute 'block': is the same as 'block', which is no attribute by itself",),
+            ("attribute 'block': is the same as 'block', which is not an attribute by itself",),
         ),
         (replace(SMALL, baselines=SMALL.baselines[:1] * 2), ("baseline eager: is there twice",)),
         (
@@ -190,8 +190,8 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
             with_fate("label", step=-1),
             ("attributes[4].step: -1 is not within 0 … 2**63 - 1", "attribute 'label': step -1 does not exist"),
         ),
-        (replace(SMALL, name="a\ud800"), ("name: 'a\\ud800' holds a lone surrogate, which is no text",)),
-        (with_step(3, stage="\udcff"), ("steps[3].stage: '\\udcff' holds a lone surrogate, which is no text",)),
+        (replace(SMALL, name="a\ud800"), ("name: 'a\\ud800' holds a lone surrogate, which is not a text",)),
+        (with_step(3, stage="\udcff"), ("steps[3].stage: '\\udcff' holds a lone surrogate, which is not a text",)),
         (with_step(3, duration_ns=2**63), ("steps[3].duration_ns: 9223372036854775808 is not within 0 … 2**63 - 1",)),
         (with_step(3, constant_bytes=-1), ("steps[3].constant_bytes: -1 is not within 0 … 2**63 - 1",)),
         (with_step(3, round=0), ("steps[3].round: 0 is not within 1 … 2**63 - 1",)),

@@ -216,5 +216,5 @@ def _positive(text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no number that could be accepted; give one such as 0.001")
+        raise argparse.ArgumentTypeError(f"{text} is not a number that could be accepted; give one such as 0.001")
     return number

@@ -88,7 +88,7 @@ class CheckCommand:
         if Path(arguments.trace).is_dir():
             return check_folder(arguments, expected)
         if arguments.baseline is not None or arguments.expect is not None:
-            raise CommandError(f"--baseline and --expect are for a sweep, and {arguments.trace} is no folder of one")
+            raise CommandError(f"--baseline and --expect are for a sweep, and {arguments.trace} is not a folder of one")
         if expected.empty:
             raise CommandError("nothing is expected: say what, such as --no-preserved (freezer-ui check --help)")
         trace = fe.load(arguments.trace)
@@ -142,5 +142,5 @@ def _document(trace: fe.Trace, findings: tuple[fe.Finding, ...]) -> dict[str, An
 def _byte_count(text: str) -> int:
     match = _BYTES.fullmatch(text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text} is no number of bytes; give one such as 500000, 98M or 1G")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of bytes; give one such as 500000, 98M or 1G")
     return int(match[1]) * _UNITS[match[2]]

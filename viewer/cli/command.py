@@ -92,5 +92,5 @@ def output_folder(text: str) -> Path:
     """
     path = Path(text)
     if path.exists() and not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is no folder; give the name of a folder")
+        raise argparse.ArgumentTypeError(f"{text} is not a folder; give the name of a folder")
     return path

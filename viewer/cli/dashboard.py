@@ -229,7 +229,9 @@ def _kind(target: str) -> str:
         return "model"
     if path.suffix or path.name != target:
         raise CommandError(f"there is no file or folder {path.absolute()}{_near(path)}")
-    raise CommandError(f"{target!r} is no file, folder, example:NAME, package.module:factory or command{_hint(target)}")
+    raise CommandError(
+        f"{target!r} is not a file, folder, example:NAME, package.module:factory or command{_hint(target)}"
+    )
 
 
 def _near(path: Path) -> str:
@@ -302,11 +304,11 @@ def _token(text: str) -> str:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 2**16:
-        raise argparse.ArgumentTypeError(f"{text} is no port; give a number from 1 to 65535")
+        raise argparse.ArgumentTypeError(f"{text} is not a port; give a number from 1 to 65535")
     return int(text)
 
 
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or not 0 < int(text) <= _MAX_JOBS:
-        raise argparse.ArgumentTypeError(f"{text} is no number of recordings; give one from 1 to {_MAX_JOBS}")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of recordings; give one from 1 to {_MAX_JOBS}")
     return int(text)

@@ -50,7 +50,7 @@ def find_program(words: Sequence[str], usage: str) -> Program:
         return _of_file(words[0], words)
     found = shutil.which(words[0])
     if found is None:
-        raise CommandError(f"{words[0]} is no file, and no program of that name is on PATH; the usage is {usage}")
+        raise CommandError(f"{words[0]} is not a file, and no program of that name is on PATH; the usage is {usage}")
     rest = words[1:]
     if _is_this_python(found) and rest and (rest[0] == "-m" or Path(rest[0]).is_file()):
         return find_program(rest, usage)

@@ -170,7 +170,7 @@ def _kept(ended: worker.JobEnded, report: Path | None) -> str:
         return "no trace could be kept of it"
     steps = _tell(ended.trace, report)
     if not steps:
-        return f"{ended.trace} holds what was asked for, and where; no pass had run"
+        return f"{ended.trace} holds the request and the environment; no pass had run"
     return f"{ended.trace} holds what was recorded until then: {_counted(steps)}"
 
 

@@ -95,5 +95,5 @@ class SweepCommand:
 
 def _job_count(text: str) -> int:
     if not (text.isascii() and text.isdecimal()) or not 0 < int(text) <= _MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{text} is no number of recordings; give one from 1 to {_MOST_JOBS}")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of recordings; give one from 1 to {_MOST_JOBS}")
     return int(text)

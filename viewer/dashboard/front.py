@@ -46,7 +46,7 @@ def _fault_of(what: str, value: bytes) -> str | None:
     try:
         text = value.decode("utf-8")
     except UnicodeDecodeError:
-        return f"The {what} is no UTF-8."
+        return f"The {what} is not UTF-8."
     if "\0" in text:
         return f"The {what} has a NUL byte."
     return None

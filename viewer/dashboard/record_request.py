@@ -77,7 +77,9 @@ def _check_imports(model: str, names: tuple[str, ...]) -> None:
         raise fe.FreezerError("An example needs no imports; leave the field Import empty.")
     for name in names:
         if len(name) > _MAX_NAME or not all(part.isidentifier() for part in name.split(".")):
-            raise fe.FreezerError(f"Import: {name!r:.80} is no name of a module, such as torchao.quantization.pt2e.")
+            raise fe.FreezerError(
+                f"Import: {name!r:.80} is not the name of a module, such as torchao.quantization.pt2e."
+            )
 
 
 def model_kind(model: str) -> str | None:

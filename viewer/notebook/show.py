@@ -93,7 +93,7 @@ def _need(height: object, function: str, instead: str) -> None:
         instead: call that writes the same page as a file.
     """
     if isinstance(height, bool) or not isinstance(height, int) or height <= 0:
-        raise fe.FreezerError(f"height={height!r} is no height: give CSS pixels, as in height={HEIGHT}")
+        raise fe.FreezerError(f"height={height!r} is not a height: give CSS pixels, as in height={HEIGHT}")
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if getattr(shell, "kernel", None) is None:

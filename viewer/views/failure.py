@@ -17,7 +17,7 @@ LAST_WORDS: Final = "last_words"
 _INTERRUPT: Final = "KeyboardInterrupt"
 _MEASURED: Final = "All of the freeze itself is here; what was still to be measured is not."
 _INTERRUPTED: Final = "It was interrupted: by Ctrl-C, or from the dashboard."
-_NOTHING_YET: Final = "No pass had run. What was asked for, and where, is here."
+_NOTHING_YET: Final = "No pass had run. The request and the environment are recorded."
 _REMAINS: Final = (
     "The passes are told by what torch had logged. What became of attributes and constants went with the process."
 )

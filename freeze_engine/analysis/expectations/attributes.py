@@ -23,7 +23,7 @@ def none_preserved(trace: Trace, pattern: str | None) -> Finding:
     """
     name, wanted = (
         "no_preserved",
-        f"none of {pattern} preserved" if pattern else "none preserved but what was asked for",
+        f"none of {pattern} preserved" if pattern else "nothing preserved except by request",
     )
     meant = [fate for fate in trace.attributes if pattern is None or fnmatchcase(fate.path, pattern)]
     if not meant:

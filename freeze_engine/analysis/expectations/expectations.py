@@ -69,7 +69,7 @@ class Expectations:
         for name in ("max_error", "max_latency_ratio", "max_constant_bytes"):
             limit = getattr(self, name)
             if limit is not None and not 0 <= limit < float("inf"):
-                raise FreezerError(f"{name}={limit!r} is no limit: give a number from 0 on")
+                raise FreezerError(f"{name}={limit!r} is not a limit: give a number from 0 on")
         if self.reference not in ("eager", "float64"):
             raise FreezerError(f"reference={self.reference!r} is not known: errors are against 'eager' or 'float64'")
         for code in _several(self.no_notices):

@@ -57,7 +57,7 @@ def read_fold(text: str) -> FoldCount:
     found = _FORM.fullmatch(text)
     if found is None:
         raise FreezerError(
-            f"{text!r} is no expectation of a fold; write its kind, such as conv_bn, conv_bn=20 or conv_bn:all"
+            f"{text!r} is not an expectation of a fold; write its kind, such as conv_bn, conv_bn=20 or conv_bn:all"
         )
     if found["count"] is not None:
         return FoldCount(found["kind"], int(found["count"]))

@@ -8,36 +8,22 @@ instead (``torch/csrc/jit/python/python_tracer.cpp``).
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
-from pathlib import Path
 from typing import Any, Final
 
-import torch
-
-from freeze_engine.backends.common.source_text import lines_around
 from freeze_engine.backends.common.torch_private import class_name, scripted_function
+from freeze_engine.backends.torchscript.call_places import Chain, first_place, saved_place, stack_places
 from freeze_engine.backends.torchscript.capture.raw import callee, inline_calls, method_graph
 from freeze_engine.backends.torchscript.graph.live_walk import inputs_of, live_kinds
-from freeze_engine.trace import SourceLines, SourceRef
 
-Chain = tuple[SourceRef, ...]
 _Path = tuple[str, ...]
 
 _CALLS: Final = ("prim::CallMethod", "prim::CallFunction")
 _BEGIN: Final = "freezer_mark::begin"
 _END: Final = "freezer_mark::end"
-_PLACE: Final = re.compile(r'^(?:Serialized)? {0,3}File "(?P<file>.*)", line (?P<line>\d+)(?:, in .*)?$', re.MULTILINE)
-_FRAME: Final = re.compile(r"^(?P<file>.+)\((?P<line>\d+)\): (?P<function>\S+)$", re.MULTILINE)
-#: Begins what torch says about the saved code of a loaded file.
-_SERIALIZED: Final = "Serialized   File "
-_TORCH: Final = str(Path(torch.__file__).parent)
-#: What runs between two calls of the model's code, and around all of them.
-_PLUMBING: Final = re.compile(r"[\\/]torch[\\/]nn[\\/]modules[\\/]module\.py$")
-_TRACER: Final = re.compile(r"[\\/]torch[\\/]jit[\\/]_trace\.py$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +76,6 @@ def called_nodes(module: Any, method: str) -> CalledNodes:
     # A lambda or fork and what it calls may stand on one line.
     chains = tuple(tuple(place for place, _ in groupby(node.calls.chain)) for node in finder.of(module, method))
     return CalledNodes(chains, tuple(finder.texts))
-
-
-def traced_lines(ranges: Iterable[str]) -> tuple[SourceLines, ...]:
-    """Reads the lines of the user's source that led to traced nodes: torch keeps the places without their text.
-
-    No line is read for a loaded file, which may name any file of this machine as its source.
-
-    Args:
-        ranges: source ranges of nodes as torch prints them, each once.
-    """
-    places = {place for text in ranges if _SERIALIZED not in text for place in _stack(text)}
-    return lines_around(place for place in places if not place.file.startswith(_TORCH))
 
 
 class _Finder:
@@ -182,9 +156,9 @@ class _Call:
 
     def __init__(self, node: Any, parameters: _Parameters) -> None:
         self.text: str = node.sourceRange()
-        self._stack = _stack(self.text)
-        self._saved = _saved(self.text)
-        self._places = (*(self._stack or _first(self.text)), *self._saved)
+        self._stack = stack_places(self.text)
+        self._saved = saved_place(self.text)
+        self._places = (*(self._stack or first_place(self.text)), *self._saved)
         self.method: tuple[Any, str] | None = None
         self.function = ""
         if node.kind() == "prim::CallMethod":
@@ -282,31 +256,5 @@ def _read_path(value: Any, parameters: Mapping[str, _Path]) -> _Path | None:
 
 
 def _own_calls(text: str) -> _Calls:
-    stack = _stack(text)
-    return _Calls((*stack[:-1], *_saved(text)), bool(stack))
-
-
-def _first(text: str) -> Chain:
-    """Returns the place that an excerpt is of: the user's, where a loaded file has both."""
-    return _places(text.partition(_SERIALIZED)[0])[:1]
-
-
-def _saved(text: str) -> Chain:
-    """Returns the place in the saved code of a loaded file; none for what was not loaded."""
-    _, mark, saved = text.partition(_SERIALIZED)
-    return _places(mark + saved)[:1] if mark else ()
-
-
-def _places(text: str) -> Chain:
-    return tuple(SourceRef(match["file"], int(match["line"])) for match in _PLACE.finditer(text))
-
-
-def _stack(text: str) -> Chain:
-    """Returns the Python stack of a traced node from the method inwards, its own place last; empty for another."""
-    frames = []
-    for match in _FRAME.finditer(text.partition(_SERIALIZED)[0]):
-        if _TRACER.search(match["file"]):
-            break
-        if not _PLUMBING.search(match["file"]):
-            frames.append(SourceRef(match["file"], int(match["line"])))
-    return tuple(reversed(frames))
+    stack = stack_places(text)
+    return _Calls((*stack[:-1], *saved_place(text)), bool(stack))

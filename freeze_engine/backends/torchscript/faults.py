@@ -91,7 +91,7 @@ class _Reading:
             yield Notice(
                 "written_constant",
                 f"{node.op} (%{node.id}){line} writes into the constant %{constant.outputs[0].name}: the frozen module "
-                "keeps a state that is no attribute of it, and every call changes what the next ones return. "
+                "keeps a state that is not an attribute of it, and every call changes what the next ones return. "
                 f"{self._remedy(node, constant)}",
                 self._step.index,
             )

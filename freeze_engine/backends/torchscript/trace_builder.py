@@ -15,7 +15,8 @@ from freeze_engine.backends.torchscript.attributes.chain_facts import Chain
 from freeze_engine.backends.torchscript.attributes.fates import fates
 from freeze_engine.backends.torchscript.attributes.reasons import ReasonFinder
 from freeze_engine.backends.torchscript.attributes.writes import MethodRecord
-from freeze_engine.backends.torchscript.call_chains import called_nodes, traced_lines
+from freeze_engine.backends.torchscript.call_chains import called_nodes
+from freeze_engine.backends.torchscript.call_places import traced_lines
 from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze, graph_text
 from freeze_engine.backends.torchscript.faults import faults
 from freeze_engine.backends.torchscript.folds.near_misses import near_misses

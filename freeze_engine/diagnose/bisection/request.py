@@ -51,7 +51,9 @@ def criterion_options(criterion: CriterionOptions | str) -> CriterionOptions:
     if isinstance(criterion, str):
         criterion = _by_name(criterion)
     if isinstance(criterion, CommandCriterion) and shutil.which(criterion.words[0]) is None:
-        why = "it is no file that may be executed" if Path(criterion.words[0]).exists() else "there is no such program"
+        why = (
+            "it is not a file that may be executed" if Path(criterion.words[0]).exists() else "there is no such program"
+        )
         raise FreezerError(
             f"criterion {criterion.words[0]}: {why}; a criterion is accuracy, latency, or a command that needs no shell"
         )

@@ -116,7 +116,7 @@ def _repickled(data: bytes) -> bytes:
     try:
         return repickled(data)
     except (PickleRefusedError, ZipRefusedError) as error:
-        raise RefusedError(f"something pickled that is no tensor: {error}") from error
+        raise RefusedError(f"something pickled that is not a tensor: {error}") from error
 
 
 def _check_operators(path: Path, names: Iterable[str], namespaces: Set[str]) -> None:
@@ -141,6 +141,6 @@ def _check_operators(path: Path, names: Iterable[str], namespaces: Set[str]) -> 
 
 def _refuse(path: Path, what: str, error: Exception) -> NoReturn:
     raise ModelSpecError(
-        f"{path} holds {what}: opening it could run code that is no operator of torch, which is not done from here. If "
-        "you trust the file, record it on the command line: freezer-ui record."
+        f"{path} holds {what}: opening it could run code that is not an operator of torch, which is not done here. "
+        "If you trust the file, record it on the command line: freezer-ui record."
     ) from error

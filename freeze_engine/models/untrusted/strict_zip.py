@@ -266,7 +266,7 @@ def _name(raw: bytes, flags: int) -> str:
     except UnicodeDecodeError as error:
         raise ZipRefusedError(f"the name {raw!r} is not in the encoding that its header says") from error
     if "\\" in name or not name.isprintable() or any(part in ("", ".", "..") for part in name.split("/")):
-        raise ZipRefusedError(f"the name {name!r} is no plain relative path of a file")
+        raise ZipRefusedError(f"the name {name!r} is not a plain relative path of a file")
     return name
 
 

@@ -121,7 +121,7 @@ class _Rules:
 
     def _leaf_of(self, hint: Any, kind: str, field: str) -> _Rule:
         if hint is str:
-            return _leaf(self._is_text, "holds a lone surrogate, which is no text")
+            return _leaf(self._is_text, "holds a lone surrogate, which is not a text")
         if hint is int:
             least = 1 if (kind, field) in _POSITIVE else 0
             return _leaf(lambda number: least <= number <= MAX_INT, f"is not within {least} … 2**63 - 1")

@@ -41,7 +41,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
     """
     sections = (
         [_heading("A", diff.before), _heading("B", diff.after)],
-        _section("What was asked for", _settings(diff, ("recording", "options", "inputs"))),
+        _section("Request", _settings(diff, ("recording", "options", "inputs"))),
         _section("Environment", _settings(diff, ("environment", "settings"))),
         _section("How they ended", _failures(diff)),
         _section("What each backend did for one purpose", purpose_lines(diff, everything)),

@@ -59,7 +59,7 @@ _sym_float_argument = union(as_name=identifier, as_float=number)
 _sym_bool_argument = union(as_name=identifier, as_bool=boolean)
 _tensor = record({"name": identifier_or_none})
 _optional_tensor = union(as_tensor=_tensor, as_none=boolean)
-_custom_object = refused("an object that is no tensor")
+_custom_object = refused("an object that is not a tensor")
 
 
 def _graph_argument(value: Any) -> Any:
@@ -200,7 +200,7 @@ exported_program = record(
 
 
 def _not_pickled(value: Any) -> Any:
-    return value if value is False else refused("something pickled that is no tensor")(value)
+    return value if value is False else refused("something pickled that is not a tensor")(value)
 
 
 def payloads(is_there: Rule) -> Rule:
