@@ -89,8 +89,8 @@ def test_the_findings_as_json(small_file: str, capsys: pytest.CaptureFixture[str
     [
         ([], "nothing is expected"),
         (["--reference", "float64"], "nothing is expected"),
-        (["--max-error", "-1"], "no limit"),
-        (["--expect-folded", "conv bn"], "no expectation of a fold"),
+        (["--max-error", "-1"], "is not a limit"),
+        (["--expect-folded", "conv bn"], "is not an expectation of a fold"),
         (["--no-notices", "grap_break"], "there is no notice 'grap_break'. Did you mean graph_break?"),
     ],
 )

@@ -102,7 +102,7 @@ def test_no_file_is_replaced_if_one_cannot_be_written(tmp_path):
 
 
 def test_device_file_is_refused(tmp_path):
-    with pytest.raises(OSError, match="no ordinary file"):
+    with pytest.raises(OSError, match="not an ordinary file"):
         write_files({tmp_path / "a.csv": b"new", Path("/dev/null"): b"new"})
     assert names(tmp_path) == []
 
