@@ -214,6 +214,23 @@ def test_freezing_that_undoes_quantisation_is_reported() -> None:
     assert trace.steps[notice.step].name == "constant_fold"
 
 
+class Packed(nn.Module):
+    """Holds a weight in oneDNN's layout, as `lower_pt2e_quantized_to_x86` of torchao leaves them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.register_buffer("packed", torch.ones(4, 4).to_mkldnn())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.linear(x)
+
+
+def test_weight_in_the_layout_of_a_library_is_recorded_with_its_bytes() -> None:
+    trace, _ = passes(Packed().eval(), rows(4))
+    assert (fate(trace, "packed").fate, fate(trace, "packed").nbytes) == ("dropped", 64)
+
+
 @pytest.mark.filterwarnings("default")
 def test_weights_of_torchao_are_unwrapped() -> None:
     try:

@@ -17,7 +17,12 @@ from freeze_engine.analysis import pass_notes, pass_title, quantisation_outcome
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
 from freeze_engine.analysis.quantisation.layer import Quantisation
 from freeze_engine.analysis.quantisation.operators import dtype_of, elements_of, short
-from freeze_engine.analysis.quantisation.patterns import unmatched_fusion, unmatched_int_mm, unmatched_prepack
+from freeze_engine.analysis.quantisation.patterns import (
+    left_over,
+    unmatched_fusion,
+    unmatched_int_mm,
+    unmatched_prepack,
+)
 from freeze_engine.analysis.quantisation.undone import with_undone
 from freeze_engine.trace import GraphSnapshot, Node, Value
 from tests.builders import small_trace
@@ -281,6 +286,17 @@ def test_fusion_that_did_not_happen_is_explained(after: tuple[str, ...], says: s
     values = GraphValues(GraphSnapshot((Value("x", BYTE),), nodes, ("q",)), frozenset())
     text = unmatched_fusion(values, kernel)
     assert text.startswith(says) if says or not after else "none of torch's known conditions" in text or text == ""
+
+
+@pytest.mark.parametrize(
+    ("overload", "says"),
+    [("default", "computed by relu, which no pattern fuses it into"), ("tensor", "Its scale is computed in each call")],
+)
+def test_quantisation_that_is_left_says_why(overload: str, says: str) -> None:
+    relu = node("r", "aten.relu.default", "x")
+    quantise = node("q", f"quantized_decomposed.quantize_per_tensor.{overload}", "r", type=BYTE)
+    values = GraphValues(GraphSnapshot((Value("x", FLOAT),), (relu, quantise), ("q",)), frozenset())
+    assert says in left_over(values, quantise)
 
 
 def test_int_mm_wants_its_scales_right_after_it() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
 from freeze_engine.analysis.quantisation.layer import Pattern
-from freeze_engine.analysis.quantisation.operators import is_dequantise, is_quantise, short
+from freeze_engine.analysis.quantisation.operators import is_dequantise, is_narrow, is_quantise, short
 from freeze_engine.trace import Node, Rewrite, Step
 
 _NAMES: Final = {
@@ -116,7 +116,7 @@ def unmatched_weight_only(values: GraphValues, weight: str, activation: str | No
         activation: its other operand.
         undone: the step that converted the weight.
     """
-    stored = sorted({dtype for name in values.static.get(weight, ()) if (dtype := values.dtype(name))})
+    stored = sorted({dtype for name in values.static.get(weight, ()) if is_narrow(dtype := values.dtype(name))})
     given = values.float_dtype(activation) if activation else ""
     about = f"The weight is {'/'.join(stored)}, the activation {given or 'of unknown dtype'}"
     if undone is not None:
@@ -160,6 +160,10 @@ def left_over(values: GraphValues, node: Node) -> str:
         source = values.definers.get(node.inputs[0]) if node.inputs else None
         if source is None:
             return "The model's input is floating point: it is quantised once, here."
+        if node.op.endswith(".tensor"):
+            return (
+                "Its scale is computed in each call (dynamic quantisation), so that no operator before it can apply it."
+            )
         return f"What it quantises is computed by {short(source.op)}, which no pattern fuses it into."
     if not readers:
         return "Its result is returned by the graph."

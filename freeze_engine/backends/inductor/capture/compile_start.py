@@ -61,7 +61,8 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
     roots = (("", dynamo_model),) if ahead and dynamo_model is not None else captures[-1].roots(context)
     held = context.params_flat_unwrap_subclasses if context is not None else None
     seen = context.module_context.nn_modules.values() if context is not None else ()
-    inventory = Inventory(roots, frozenset(id(tensor) for tensor in (*(held or ()), *seen)))
+    with torch_private.without_modes():  # the bytes of a tensor in a library's layout are read from a copy
+        inventory = Inventory(roots, frozenset(id(tensor) for tensor in (*(held or ()), *seen)))
     keep = not settings.get("freezing_discard_parameters")
     compile_id = torch_private.current_compile_id()
     guarded, why = guards.get()
