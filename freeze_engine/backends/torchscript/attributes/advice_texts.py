@@ -15,10 +15,10 @@ TEXTS: Final = {
     "copy": "in {places} write to a copy of {what} (.copy())",
     "wildcard": "in {places} write to a clone, or use the out-of-place operator: torch cannot tell that "
     "{path} is not what is written",
-    "own_layer": "put a layer of your own in the place of the one that writes {path} in {places}, which is in the "
-    "installed package {package}",
-    "own_layer_or_traced": "trace the model (torch.jit.trace) if your calls do not take the branch that writes {path} "
-    "in {places}, which is in the installed package {package}, or put a layer of your own in its place",
+    "own_layer": "put a layer of your own in the place of the one that writes in {places}, which is in the installed "
+    "package {package}",
+    "own_layer_or_traced": "trace the model (torch.jit.trace) if your calls do not take the branch that writes in "
+    "{places}, which is in the installed package {package}, or put a layer of your own in its place",
     "evaluation": "call .eval() on {what} before it is scripted and frozen",
     "wrapped": "freeze a module of your own whose forward calls this one, or name a method of it in preserved_attrs",
     "same_tensor": "free {other}, too, which is the same tensor",
