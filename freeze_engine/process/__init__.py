@@ -1,4 +1,4 @@
-"""Forks, exit causes, temporary folders, and atomic writing of files.
+"""Forks, exit causes, temporary folders, atomic writing of files, and what only POSIX systems have.
 
 The exports are listed in ``__init__.pyi`` and loaded on first use.
 """

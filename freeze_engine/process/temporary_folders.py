@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -13,6 +12,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+
+from freeze_engine.process.posix import IS_POSIX, try_lock
 
 #: The prefixes that this software uses; each start of any part of it removes the stale folders of all of them.
 _KINDS: Final = (
@@ -56,13 +57,17 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
     Yields:
         The folder.
     """
+    if not IS_POSIX:  # no lock shows there whether a folder is stale
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=_within, ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+        return
     _remove_stale({prefix, *_KINDS})
     with tempfile.TemporaryDirectory(prefix=prefix, dir=_within, ignore_cleanup_errors=True) as folder:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             # On a file system without locks, no process can mistake the folder for a stale one either.
             with contextlib.suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                try_lock(descriptor)
             yield Path(folder)
         finally:
             os.close(descriptor)
@@ -85,7 +90,7 @@ def _remove_if_stale(folder: Path) -> None:
         is_own = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) == _MADE_MODE
         if not is_own or time.time() - status.st_mtime < _YOUNG_S:
             return
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try_lock(descriptor)
         shutil.rmtree(folder, ignore_errors=True)
     finally:
         os.close(descriptor)

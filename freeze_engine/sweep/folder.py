@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from freeze_engine.errors import FreezerError
+from freeze_engine.process.posix import try_lock, unlock
 from freeze_engine.process.whole_file import write_files
 from freeze_engine.sweep.row import SweepRow, read_row, row_text
 
@@ -150,10 +150,10 @@ def _lock(descriptor: int, folder: Path) -> None:
     try:
         while True:
             with contextlib.suppress(BlockingIOError):
-                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return try_lock(descriptor)
             # A reader that looks whether a sweep runs (`_is_locked`) shares the lock for a moment; a sweep does not.
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            try_lock(descriptor, shared=True)
+            unlock(descriptor)
     except BlockingIOError as error:
         raise FreezerError(f"{folder}: another sweep is at work in this folder; wait for its end, or end it") from error
     except OSError as error:
@@ -226,7 +226,7 @@ def _is_locked(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        try_lock(descriptor, shared=True)
     except OSError:
         return True
     finally:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
+
+from freeze_engine.process.posix import try_lock
 
 _NAME: Final = "freezer-ui-measuring.lock"
 _LOOK_S: Final = 0.05
@@ -37,11 +38,10 @@ def machine_share(*, alone: bool, is_cancelled: Callable[[], bool]) -> Iterator[
     """
     descriptor = _opened(lock_file())
     try:
-        kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
         is_held = False
         while not is_held and not is_cancelled():
             with contextlib.suppress(BlockingIOError):
-                fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+                try_lock(descriptor, shared=not alone)
                 is_held = True
             if not is_held:
                 time.sleep(_LOOK_S)

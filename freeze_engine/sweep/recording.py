@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from freeze_engine.process.exit_cause import cause_of
+from freeze_engine.process.posix import END_SIGNALS, IS_POSIX
 from freeze_engine.requests.option_metadata import option_fields
 from freeze_engine.requests.options import Measure, Options
 from freeze_engine.serde import load
@@ -27,7 +28,7 @@ from freeze_engine.worker.request import RecordRequest
 
 _LOOK_S: Final = 0.1
 #: Signals that somebody else sends to end a process; torch's own crashes raise others.
-_FROM_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+_FROM_OUTSIDE: Final = (*END_SIGNALS, *([signal.SIGKILL] if IS_POSIX else []))
 _LINE: Final = 300
 
 

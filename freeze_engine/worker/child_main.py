@@ -5,7 +5,6 @@ from __future__ import annotations
 import faulthandler
 import importlib
 import os
-import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -69,6 +68,8 @@ def main(task: str, folder: str, lines: int, lifeline: int, memory_bytes: int) -
 
 def _limit_files() -> None:
     """Limits this process and all that it starts; none of them can take that back."""
+    import resource
+
     for limit, most in (
         (resource.RLIMIT_FSIZE, _FILE_BYTES),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from freeze_engine.errors import FreezerError
+from freeze_engine.process.posix import require_posix
 from freeze_engine.worker.child_main import CONFINED
 from freeze_engine.worker.interpreter import Interpreter
 from freeze_engine.worker.limits import Excess, Limits, LimitWatch, confined_limits, require_limits
@@ -82,6 +83,7 @@ class WorkerProcess:
     ) -> None:
         require_limits(limits)
         self._on_output = on_output
+        require_posix("Recording or inspecting a model in a child process")
         self._interpreter = interpreter or Interpreter()
         self._confinement = confinement
         self._lock = threading.Lock()

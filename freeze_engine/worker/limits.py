@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import threading
 import time
 from collections.abc import Callable
@@ -181,6 +180,8 @@ def limit_this_process(memory_bytes: int) -> None:
     Args:
         memory_bytes: the limit of the worker.
     """
+    import resource  # this runs in the worker, which only POSIX systems have
+
     threads = max(os.cpu_count() or 1, 16)
     wanted = memory_bytes + _RESERVED_BYTES + 2 * threads * _STACK_BYTES
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)

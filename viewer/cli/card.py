@@ -68,7 +68,9 @@ def _drawn(browser: str, text: str, folder: Path, path: Path) -> bytes:
         f"--user-data-dir={folder / 'profile'}",
         f"--window-size={WIDTH_PX},{HEIGHT_PX}",
         f"--screenshot={target}",
-        *(["--no-sandbox"] if os.geteuid() == 0 else []),  # as root Chromium does not start with it
+        *(
+            ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        ),  # it does not start with it as root
     ]
     try:
         done = subprocess.run(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import urlencode
 
 import freeze_engine as fe
-from freeze_engine import analysis, models, opening, requests, sweep, worker
+from freeze_engine import analysis, models, opening, process, requests, sweep, worker
 from viewer.cli.command import COMMAND_NAMES, FINE, CommandError
 from viewer.cli.terminal import remark, say
 
@@ -255,6 +255,7 @@ def _request(arguments: argparse.Namespace, model: str) -> worker.RecordRequest:
     from viewer.dashboard.form_options import backend_offer
     from viewer.dashboard.library import new_recording, recordings_folder
 
+    process.require_posix("Recording a model in a child process")
     worker.check_recording(arguments)
     kind = models.file_kind(Path(model)) if Path(model).is_file() else None
     if refusal := backend_offer(arguments.backend)["refuses"].get(kind):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 import freeze_engine as fe
-from freeze_engine import analysis, opening, worker
+from freeze_engine import analysis, opening, process, worker
 from viewer.cli.command import FINE, FREEZE_FAILED, NOT_MEASURED, CommandError, output_file
 from viewer.cli.error_hints import advice
 from viewer.cli.signals import SIGNALS
@@ -64,6 +64,7 @@ class RecordCommand:
         """Records the freeze and writes the trace."""
         if opening.existing_kind(arguments.model) is not None:
             return _read(arguments)
+        process.require_posix("Recording a model in a child process")
         worker.check_recording(arguments)
         output = arguments.output or Path(f"{worker.model_name(arguments.model)}.fztrace")
         request = worker.recording_request(arguments, arguments.model, output, arguments.command_line)

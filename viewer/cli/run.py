@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import freeze_engine as fe
+from freeze_engine import process
 from viewer.cli.command import CommandError, output_folder
 from viewer.cli.program import Program, find_program
 from viewer.cli.signals import SIGNALS, EndingScript
@@ -68,11 +69,12 @@ class RunCommand:
         words = arguments.script[1:] if arguments.script[:1] == ["--"] else arguments.script
         if arguments.module is not None:
             words = ["-m", *arguments.module, *words]
+        process.require_posix("Recording the freezes of a program")
         program = _found(words)
         from freeze_engine.captures import recorded_process
 
         _make_folder(arguments.output)
-        process = os.getpid()
+        own = os.getpid()
         recorder: ProcessRecorder | None = None
         try:
             recording = recorded_process(arguments.output, program.stem, values=arguments.values)
@@ -83,7 +85,7 @@ class RunCommand:
                     remark(SIGNALS.ends())
                     raise
         finally:
-            if recorder is not None and os.getpid() == process:  # a fork of the script may end here, too
+            if recorder is not None and os.getpid() == own:  # a fork of the script may end here, too
                 _list_traces(recorder)
 
 

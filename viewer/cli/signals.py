@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Final
 
-_NUMBERS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from freeze_engine import process
+
+_NUMBERS: Final = process.END_SIGNALS
 _EXIT_CODE_OF_SIGNALS: Final = 128
 
 

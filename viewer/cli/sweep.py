@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import ClassVar
 
-from freeze_engine import sweep
+from freeze_engine import process, sweep
 from viewer.cli.command import FINE, FREEZE_FAILED, output_folder
 from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import remark, say
@@ -74,6 +74,7 @@ class SweepCommand:
         if arguments.dry_run:
             say("".join(f"{row.label}\n" for row in plan.rows))
             return FINE
+        process.require_posix("Making the recordings of a sweep")
         from viewer.cli.sweep_progress import sweep_progress
         from viewer.text.sweep_table import sweep_text
 

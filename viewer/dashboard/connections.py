@@ -8,7 +8,6 @@ request is not limited. Websockets are exempt.
 from __future__ import annotations
 
 import errno
-import resource
 import socket
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -25,6 +24,8 @@ from tornado.httputil import (
 )
 from tornado.ioloop import IOLoop, PeriodicCallback
 from tornado.iostream import IOStream
+
+from freeze_engine import process
 
 MAX_HEAD_BYTES: Final = 1 << 15
 MAX_BODY_BYTES: Final = 1 << 16
@@ -128,8 +129,8 @@ class PatientServer(HTTPServer):
         self._patience = patience
         self._remark = remark
         self._remarked_s = float("-inf")
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self._most_waiting = max(1, min(patience.waiting, soft // 4))
+        limit = process.open_file_limit()
+        self._most_waiting = patience.waiting if limit is None else max(1, min(patience.waiting, limit[0] // 4))
         self._open: dict[object, Connection] = {}
         self._sweep = PeriodicCallback(self._end_standstills, patience.stall_s * 1000 / _LOOKS)
 
@@ -269,7 +270,6 @@ class _Followed(HTTPMessageDelegate):
 
 def raise_descriptor_limit() -> None:
     """Raises the limit of open files and connections to the system's maximum, at most 16384."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _MAX_DESCRIPTORS)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    limit = process.open_file_limit()
+    if limit is not None and limit[0] < (most := min(limit[1], _MAX_DESCRIPTORS)):
+        process.set_open_file_limit(most, limit[1])

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Final
 
-_END_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from freeze_engine import process
+
+_END_SIGNALS: Final = process.END_SIGNALS
 
 
 class EndSignals:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -174,9 +173,12 @@ def _is_new(path: Path) -> bool:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     except FileExistsError:
         return False
+    if not process.IS_POSIX:  # an open file could not be replaced there
+        os.close(descriptor)
+        return True
     _CLAIMED[path] = descriptor
     with suppress(OSError):  # a file system without locks
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        process.try_lock(descriptor)
     return True
 
 
@@ -194,7 +196,7 @@ def drop_abandoned(folder: Path) -> None:
     Args:
         folder: of the recordings; it need not exist.
     """
-    for path in folder.glob("*.fztrace") if folder.is_dir() else ():
+    for path in folder.glob("*.fztrace") if process.IS_POSIX and folder.is_dir() else ():
         if _RECORDING.search(path.name):
             # It may belong to another user, or have just become a trace.
             with suppress(OSError):
@@ -207,7 +209,7 @@ def _drop_if_abandoned(path: Path) -> None:
         status = os.fstat(descriptor)
         if status.st_size > 0 or time.time() - status.st_mtime < _YOUNG_S:
             return
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        process.try_lock(descriptor)
         if os.path.samestat(path.stat(), status):  # the trace takes the place of the empty file
             path.unlink()
     finally:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import resource
 import sys
 import threading
+import time
 import traceback
 from dataclasses import asdict
 from pathlib import Path
@@ -36,8 +36,8 @@ def main(memory_bytes: int, cpu_s: int) -> None:
     """
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # printed text must not mix with the answers
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_AS, memory_bytes)
+    _limit("RLIMIT_CORE", 0)
+    _limit("RLIMIT_AS", memory_bytes)
     jobs: SimpleQueue[dict[str, Any]] = SimpleQueue()
     threading.Thread(target=_listen, args=(jobs,), daemon=True).start()
     try:
@@ -46,7 +46,7 @@ def main(memory_bytes: int, cpu_s: int) -> None:
                 importlib.import_module(name)
         while True:
             job = jobs.get()
-            _limit(resource.RLIMIT_CPU, int(_used_s()) + 1 + cpu_s)
+            _limit("RLIMIT_CPU", int(_used_s()) + 1 + cpu_s)
             _answer(job, replies)
     except MemoryError:
         # After this error no object of the process is reliable.
@@ -60,17 +60,19 @@ def _listen(jobs: SimpleQueue[dict[str, Any]]) -> None:
     os._exit(0)
 
 
-def _limit(kind: int, most: int) -> None:
+def _limit(name: str, most: int) -> None:
     """Sets a resource limit of this process on Linux, the only system that enforces all of them."""
     if sys.platform != "linux":
         return
+    import resource
+
+    kind = getattr(resource, name)
     hard = resource.getrlimit(kind)[1]
     resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _used_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+    return time.process_time()
 
 
 def _answer(job: dict[str, Any], replies: BinaryIO) -> None:

@@ -1,0 +1,30 @@
+"""What works on a system without POSIX, such as Windows: opening, showing, comparing and checking traces."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import freeze_engine as fe
+from tests.builders import small_trace
+from tests.existing import FROZEN
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_traces_work_and_recording_is_refused_by_name(tmp_path: Path) -> None:
+    fe.save(small_trace(), tmp_path / "small.fztrace")
+    shutil.copy(FROZEN, tmp_path / "frozen.pt")
+    (tmp_path / "script.py").write_text("raise SystemExit('it ran')")
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("other_system.py")), str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": str(ROOT), "XDG_DATA_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr[-3000:]) == (0, "", "")
