@@ -197,8 +197,12 @@ export class SweepView {
   }
 
   showHead() {
-    const grid = this.columns?.map(({ key, number }) => width(key, number)).join(" ") ?? "";
-    this.table.style.setProperty("--fs-columns", grid);
+    const widths = (this.columns ?? []).map(({ key, number }) => width(key, number));
+    this.table.style.setProperty(
+      "--fs-columns",
+      widths.map(([least, share]) => `minmax(${least}px, ${share}fr)`).join(" "),
+    );
+    this.table.style.setProperty("--fs-least", `${widths.reduce((sum, [least]) => sum + least, 0)}px`);
     const cells = this.columns?.map((column) => {
       const isOrder = this.order.key === column.key;
       const direction = isOrder ? (this.order.descending ? "descending" : "ascending") : "none";
@@ -364,10 +368,10 @@ function titleText(column, row) {
  * @param {boolean | undefined} isNumber
  */
 function width(key, isNumber) {
-  const wide = /** @type {Record<string, string>} */ ({
-    model: "minmax(170px, 2fr)",
-    status: "minmax(120px, 1.6fr)",
-    latency_ratio: "minmax(140px, 1fr)",
+  const wide = /** @type {Record<string, [number, number]>} */ ({
+    model: [170, 2],
+    status: [120, 1.6],
+    latency_ratio: [150, 1],
   });
-  return wide[key] ?? (isNumber ? "minmax(112px, 0.7fr)" : "minmax(110px, 1fr)");
+  return wide[key] ?? (isNumber ? [130, 0.7] : [110, 1]);
 }

@@ -103,6 +103,8 @@ export class VirtualList {
     this.heights = { wide: rowHeight, narrow };
     this.rowHeight = rowHeight;
     this.row = row;
+    /** @type {Map<number, HTMLElement>} */
+    this.rows = new Map(); // those in the page, by index
     this.count = 0;
     this.body = h("div.fv-virtual-body", { role: "presentation" });
     this.element = h("div.fv-virtual", { tabindex: "0", ...props }, this.body);
@@ -141,14 +143,25 @@ export class VirtualList {
     const last = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.rowHeight) + 10);
     const range = `${first}:${last}`;
     if (range === this.range) return;
+    // Rows that stay in sight stay the same elements: making all of them anew takes several frames.
+    const known = this.range === null ? new Map() : this.rows;
     this.range = range;
-    const rows = [];
+    /** @type {Map<number, HTMLElement>} */
+    this.rows = new Map();
+    const kept = [];
     for (let index = first; index < last; index += 1) {
-      const row = this.row(index);
+      const row = known.get(index) ?? this.row(index);
       row.style.top = `${index * this.rowHeight}px`;
-      rows.push(row);
+      this.rows.set(index, row);
+      kept.push(row);
     }
-    fill(this.body, rows);
+    const stays = new Set(kept);
+    for (const child of [...this.body.children]) if (!stays.has(/** @type {HTMLElement} */ (child))) child.remove();
+    let next = null;
+    for (const row of kept.reverse()) {
+      if (row.parentNode !== this.body || row.nextSibling !== next) this.body.insertBefore(row, next);
+      next = row;
+    }
   }
 
   destroy() {

@@ -39,6 +39,7 @@
       this.heights = { wide: rowHeight, narrow };
       this.rowHeight = rowHeight;
       this.row = row;
+      this.rows = /* @__PURE__ */ new Map();
       this.count = 0;
       this.body = h("div.fv-virtual-body", { role: "presentation" });
       this.element = h("div.fv-virtual", { tabindex: "0", ...props }, this.body);
@@ -67,14 +68,23 @@
       const last = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.rowHeight) + 10);
       const range = `${first}:${last}`;
       if (range === this.range) return;
+      const known = this.range === null ? /* @__PURE__ */ new Map() : this.rows;
       this.range = range;
-      const rows = [];
+      this.rows = /* @__PURE__ */ new Map();
+      const kept = [];
       for (let index = first; index < last; index += 1) {
-        const row = this.row(index);
+        const row = known.get(index) ?? this.row(index);
         row.style.top = `${index * this.rowHeight}px`;
-        rows.push(row);
+        this.rows.set(index, row);
+        kept.push(row);
       }
-      fill(this.body, rows);
+      const stays = new Set(kept);
+      for (const child of [...this.body.children]) if (!stays.has(child)) child.remove();
+      let next = null;
+      for (const row of kept.reverse()) {
+        if (row.parentNode !== this.body || row.nextSibling !== next) this.body.insertBefore(row, next);
+        next = row;
+      }
     }
     destroy() {
       this.observer.disconnect();
@@ -372,8 +382,9 @@
       }));
     }
     showHead() {
-      const grid = this.columns?.map(({ key, number: number2 }) => width(key, number2)).join(" ") ?? "";
-      this.table.style.setProperty("--fs-columns", grid);
+      const widths = (this.columns ?? []).map(({ key, number: number2 }) => width(key, number2));
+      this.table.style.setProperty("--fs-columns", widths.map(([least, share]) => `minmax(${least}px, ${share}fr)`).join(" "));
+      this.table.style.setProperty("--fs-least", `${widths.reduce((sum, [least]) => sum + least, 0)}px`);
       const cells = this.columns?.map((column) => {
         const isOrder = this.order.key === column.key;
         const direction = isOrder ? this.order.descending ? "descending" : "ascending" : "none";
@@ -444,8 +455,8 @@
     return column.key === "model" ? row.command || row.model : null;
   }
   function width(key, isNumber) {
-    const wide = { model: "minmax(170px, 2fr)", status: "minmax(120px, 1.6fr)", latency_ratio: "minmax(140px, 1fr)" };
-    return wide[key] ?? (isNumber ? "minmax(112px, 0.7fr)" : "minmax(110px, 1fr)");
+    const wide = { model: [170, 2], status: [120, 1.6], latency_ratio: [150, 1] };
+    return wide[key] ?? (isNumber ? [130, 0.7] : [110, 1]);
   }
   function mount(root, data) {
     const dark = matchMedia("(prefers-color-scheme: dark)");

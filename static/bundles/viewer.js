@@ -169,6 +169,7 @@
       this.heights = { wide: rowHeight, narrow };
       this.rowHeight = rowHeight;
       this.row = row;
+      this.rows = /* @__PURE__ */ new Map();
       this.count = 0;
       this.body = h("div.fv-virtual-body", { role: "presentation" });
       this.element = h("div.fv-virtual", { tabindex: "0", ...props }, this.body);
@@ -197,14 +198,23 @@
       const last = Math.min(this.count, Math.ceil((scrollTop + clientHeight) / this.rowHeight) + 10);
       const range = `${first}:${last}`;
       if (range === this.range) return;
+      const known = this.range === null ? /* @__PURE__ */ new Map() : this.rows;
       this.range = range;
-      const rows = [];
+      this.rows = /* @__PURE__ */ new Map();
+      const kept = [];
       for (let index = first; index < last; index += 1) {
-        const row = this.row(index);
+        const row = known.get(index) ?? this.row(index);
         row.style.top = `${index * this.rowHeight}px`;
-        rows.push(row);
+        this.rows.set(index, row);
+        kept.push(row);
       }
-      fill(this.body, rows);
+      const stays = new Set(kept);
+      for (const child of [...this.body.children]) if (!stays.has(child)) child.remove();
+      let next = null;
+      for (const row of kept.reverse()) {
+        if (row.parentNode !== this.body || row.nextSibling !== next) this.body.insertBefore(row, next);
+        next = row;
+      }
     }
     destroy() {
       this.observer.disconnect();

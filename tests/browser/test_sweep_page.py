@@ -99,3 +99,23 @@ def test_the_page_fits_every_width_and_is_accessible(page: Page, pages: Path, sc
     assert target.parent == pages / "small" / "traces"
     assert target.is_file()
     page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_rows_that_stay_in_sight_stay_the_same_elements(page: Page, pages: Path) -> None:
+    page.goto((pages / "new.html").as_uri())
+    expect(page.get_by_role("status")).to_have_text(f"{MANY + 1} recordings, 1 not recorded")
+    kept, before, after = page.evaluate(
+        """async () => {
+            const list = document.querySelector(".fs-table .fv-virtual");
+            const rows = () => [...list.querySelectorAll(".fs-row")];
+            const texts = () => rows().map((row) => row.firstElementChild.textContent);
+            list.scrollTop = 3000;
+            await new Promise((resolve) => list.addEventListener("scroll", resolve, { once: true }));
+            const [before, first] = [rows(), texts()];
+            list.scrollTop = 2400;
+            await new Promise((resolve) => list.addEventListener("scroll", resolve, { once: true }));
+            return [rows().filter((row) => before.includes(row)).length, first, texts()];
+        }"""
+    )
+    assert 0 < kept < len(before)
+    assert after[-kept:] == before[:kept]
