@@ -165,7 +165,6 @@ interface Job {
   groups: number[];
   boxes: number[];
   ghosts: number[];
-  arrows?: Set<number>;
 }
 /** A module or nested block of an outline. */
 interface Group {

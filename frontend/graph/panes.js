@@ -176,7 +176,7 @@ function titleOf(picture, side) {
   return {
     word: step.label ? "" : alone ? "graph" : side === BEFORE ? "before" : "after",
     label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`,
-    nodes: model.snapshot(picture.snapshotOf(side)).order.filter((key) => !model.isPseudo(key)).length,
+    nodes: model.snapshot(picture.snapshotOf(side)).nodeCount(model),
     changes: statuses.map((status) => ({ status, text: `${SIGNS[status]}${counts[status][0]}` })),
   };
 }

@@ -2749,8 +2749,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return found === void 0 || /^(int|float|bool|str)$/.test(found) ? void 0 : found;
   }
   function nodesOf(model, index) {
-    const { order, rowOf } = model.graphs.snapshot(model.snapshot(index));
-    return order.map((key) => model.graphs.node(rowOf[key]));
+    const { order, rowOf: rowOf2 } = model.graphs.snapshot(model.snapshot(index));
+    return order.map((key) => model.graphs.node(rowOf2[key]));
   }
   function add(parts, id, part4) {
     const own = parts.get(id);
@@ -3228,12 +3228,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return "other types, wiring or passes";
   }
   function operators({ graphs, steps }, group2, step) {
-    const { rowOf } = graphs.snapshot(graphs.steps[steps[step].index].after);
+    const { rowOf: rowOf2 } = graphs.snapshot(graphs.steps[steps[step].index].after);
     const counts3 = /* @__PURE__ */ new Map();
     const visit = (one) => {
       for (const child of one.children) {
         const key = child.children ? child.node : child.leaf;
-        const row = key < 0 || graphs.isPseudo(key) ? -1 : rowOf[key];
+        const row = key < 0 || graphs.isPseudo(key) ? -1 : rowOf2[key];
         const name2 = row < 0 ? "" : opName(graphs.op(row));
         if (name2) counts3.set(name2, (counts3.get(name2) ?? 0) + 1);
         if (child.children) visit(child);
@@ -4107,10 +4107,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return grid2;
   }
   function spanOf(grid2, net, tree) {
-    const rowOf = (child) => grid2.row[grid2.element[tree.place[child]]];
-    const start = net.from === NONE2 ? 0 : rowOf(net.from);
+    const rowOf2 = (child) => grid2.row[grid2.element[tree.place[child]]];
+    const start = net.from === NONE2 ? 0 : rowOf2(net.from);
     const end = net.exits ? grid2.rows.length - 1 : start;
-    return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf(child)), end) };
+    return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf2(child)), end) };
   }
   function addChain(grid2, net, { start, end, straight }, { scope, tree, result }) {
     const top = net.from === NONE2 ? grid2.add(0, BEND, NONE2, net) : grid2.element[tree.place[net.from]];
@@ -5023,6 +5023,48 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     ink(job, theme.pill, theme.closedLine);
   }
+  var ROW2 = 400;
+  var TALL = 24;
+  var RowIndex = class {
+    constructor(count3, top, bottom) {
+      this.count = count3;
+      this.tall = [];
+      this.rows = [];
+      for (let at = 0; at < count3; at++) {
+        const [first, last] = [rowOf(top(at)), rowOf(bottom(at))];
+        if (last - first > TALL) this.tall.push(at);
+        else for (let row = first; row <= last; row++) (this.rows[row] ??= []).push(at);
+      }
+      this.seen = new Uint32Array(count3);
+      this.turn = 0;
+    }
+    between(top, bottom) {
+      const [first, last] = [rowOf(top), Math.min(rowOf(bottom), this.rows.length - 1)];
+      const found = this.tall.slice();
+      this.turn++;
+      for (let row = first; row <= last; row++) {
+        for (const at of this.rows[row] ?? []) {
+          if (this.seen[at] === this.turn) continue;
+          this.seen[at] = this.turn;
+          found.push(at);
+        }
+      }
+      return found.sort((a, b) => a - b);
+    }
+  };
+  function rowOf(y) {
+    return Math.max(0, Math.floor(y / ROW2));
+  }
+  function indexOf(layout) {
+    let known = indices.get(layout);
+    if (!known) {
+      const { x1, y1, y2, y, height } = layout;
+      known = { segments: new RowIndex(x1.length, (at) => Math.min(y1[at], y2[at]), (at) => Math.max(y1[at], y2[at])), items: new RowIndex(y.length, (at) => y[at], (at) => y[at] + height[at]) };
+      indices.set(layout, known);
+    }
+    return known;
+  }
+  var indices = /* @__PURE__ */ new WeakMap();
   var { AFTER, BEFORE: BEFORE2 } = SIDES;
   var HUB = 12;
   var BOTH = BEFORE2 | AFTER;
@@ -5045,8 +5087,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const near = look.selected > 0 ? picture2.segmentsOf(look.selected) : /* @__PURE__ */ new Set();
     const hover = look.hovered > 0 ? picture2.segmentsOf(look.hovered) : /* @__PURE__ */ new Set();
     const bins = { hub: [], edge: [], own: [], hover: [], near: [] };
-    const count3 = layout.x1.length;
-    for (let at = 0; at < count3; at++) {
+    for (const at of indexOf(layout).segments.between(view.top, view.bottom)) {
       if (!(segmentSides[at] & look.side)) continue;
       const [x1, x2] = [layout.x1[at], layout.x2[at]];
       if (layout.y1[at] > view.bottom || layout.y2[at] < view.top) continue;
@@ -5073,11 +5114,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (zoom >= ARROW_ZOOM) paintArrows(job, segments, colour);
   }
   function paintArrows(job, segments, colour) {
-    const { s, picture: { layout, scene } } = job;
-    job.arrows ??= new Set(layout.last.filter((segment, edge) => segment >= 0 && !scene.items[scene.edges[edge][1]].open));
+    const { s, picture: picture2 } = job;
+    const { arrows, layout } = picture2;
     s.beginPath();
     for (const at of segments) {
-      if (!job.arrows.has(at)) continue;
+      if (!arrows[at]) continue;
       const [x, y] = [layout.x2[at], layout.y2[at]];
       s.moveTo(x, y);
       s.lineTo(x - 3.6, y - 6.5);
@@ -5177,7 +5218,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function itemsInSight(picture2, look, view) {
     const { layout, scene, sides } = picture2;
     const [groups, boxes, ghosts] = [[], [], []];
-    for (let item = 1; item < scene.items.length; item++) {
+    for (const item of indexOf(layout).items.between(view.top, view.bottom)) {
+      if (!item) continue;
       const [x, y] = [layout.x[item], layout.y[item]];
       if (x > view.right || y > view.bottom || x + layout.width[item] < view.left || y + layout.height[item] < view.top) {
         continue;
@@ -5293,7 +5335,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const alone = steps.before === null;
     const step = model.steps[side === BEFORE3 ? steps.before : steps.after];
     const statuses = alone ? [] : [side === BEFORE3 ? "removed" : "added", "changed"].filter((status) => counts3[status][0]);
-    return { word: step.label ? "" : alone ? "graph" : side === BEFORE3 ? "before" : "after", label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`, nodes: model.snapshot(picture2.snapshotOf(side)).order.filter((key) => !model.isPseudo(key)).length, changes: statuses.map((status) => ({ status, text: `${SIGNS4[status]}${counts3[status][0]}` })) };
+    return { word: step.label ? "" : alone ? "graph" : side === BEFORE3 ? "before" : "after", label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`, nodes: model.snapshot(picture2.snapshotOf(side)).nodeCount(model), changes: statuses.map((status) => ({ status, text: `${SIGNS4[status]}${counts3[status][0]}` })) };
   }
   function fillRect(surface, { x, width: width2, height }, colour) {
     surface.beginPath();
@@ -6433,7 +6475,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.holder = table2(model.ids.length);
       this.block = new Int32Array(model.ids.length);
       this.producer = table2(model.strings.length);
+      this.nodes = NONE15;
       this._addFrame(model, graph, NONE15, 0);
+    }
+    nodeCount(model) {
+      if (this.nodes === NONE15) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
+      return this.nodes;
     }
     _addFrame(model, frame, holder, block) {
       for (const row of frame.inputs) this._add(model, row, holder, block);
@@ -6472,6 +6519,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.counts = counts3;
       this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
       this.fanOut = scene.fanOut;
+      this._arrows = null;
       this.contents = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
     }
     _segmentSides(edges) {
@@ -6483,6 +6531,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         if (previous >= 0) sides[previous] |= sides[segment];
       }
       return sides;
+    }
+    get arrows() {
+      if (this._arrows) return this._arrows;
+      const { last } = this.layout;
+      const { edges, items } = this.scene;
+      const arrows = new Uint8Array(this.layout.x1.length);
+      for (let edge = 0; edge < last.length; edge++) {
+        if (last[edge] >= 0 && !items[edges[edge][1]].open) arrows[last[edge]] = 1;
+      }
+      this._arrows = arrows;
+      return arrows;
     }
     snapshotOf(side) {
       return side === BEFORE4 ? this.before : this.after;
@@ -11163,7 +11222,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const most = Math.max(8, Math.floor((width2 - 16) / 7));
     return text.length > most ? `${text.slice(0, most - 1)}…` : text;
   }
-  var ROW2 = 30;
+  var ROW3 = 30;
   var SHOWN3 = 200;
   var CHOICES = ["status", "backend", "options", "environment"];
   var SweepView = class {
@@ -11184,7 +11243,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.changes = h("div");
       this.chart = h("div.fs-chart");
       this.head = h("div.fs-row.fs-head", { role: "row" });
-      this.list = new VirtualList({ rowHeight: ROW2, row: (index) => this.line(index), props: { role: "rowgroup", "aria-label": "Recordings" } });
+      this.list = new VirtualList({ rowHeight: ROW3, row: (index) => this.line(index), props: { role: "rowgroup", "aria-label": "Recordings" } });
       this.table = h("div.fs-table", { role: "table", "aria-label": "Recordings" }, this.head, this.list.element);
       this.observer = new ResizeObserver(() => this.draw());
       this.observer.observe(this.chart);
@@ -11216,7 +11275,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       fill(this.summary, parts.filter(Boolean).join(", "));
       this.showHead();
       this.list.update(this.lines.length);
-      this.list.element.style.height = `${Math.min(Math.max(this.lines.length, 1) * ROW2 + 2, Math.max(240, innerHeight * 0.6))}px`;
+      this.list.element.style.height = `${Math.min(Math.max(this.lines.length, 1) * ROW3 + 2, Math.max(240, innerHeight * 0.6))}px`;
       this.head.style.paddingRight = `${this.list.element.offsetWidth - this.list.element.clientWidth}px`;
       this.draw();
     }

@@ -910,7 +910,12 @@
       this.holder = table(model.ids.length);
       this.block = new Int32Array(model.ids.length);
       this.producer = table(model.strings.length);
+      this.nodes = NONE7;
       this._addFrame(model, graph, NONE7, 0);
+    }
+    nodeCount(model) {
+      if (this.nodes === NONE7) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
+      return this.nodes;
     }
     _addFrame(model, frame, holder, block) {
       for (const row of frame.inputs) this._add(model, row, holder, block);
@@ -999,10 +1004,10 @@
     return grid;
   }
   function spanOf(grid, net, tree) {
-    const rowOf = (child) => grid.row[grid.element[tree.place[child]]];
-    const start = net.from === NONE8 ? 0 : rowOf(net.from);
+    const rowOf2 = (child) => grid.row[grid.element[tree.place[child]]];
+    const start = net.from === NONE8 ? 0 : rowOf2(net.from);
     const end = net.exits ? grid.rows.length - 1 : start;
-    return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf(child)), end) };
+    return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf2(child)), end) };
   }
   function addChain(grid, net, { start, end, straight }, { scope, tree, result }) {
     const top = net.from === NONE8 ? grid.add(0, BEND, NONE8, net) : grid.element[tree.place[net.from]];
@@ -2169,6 +2174,48 @@
     }
     ink(job, theme.pill, theme.closedLine);
   }
+  var ROW = 400;
+  var TALL = 24;
+  var RowIndex = class {
+    constructor(count2, top, bottom) {
+      this.count = count2;
+      this.tall = [];
+      this.rows = [];
+      for (let at = 0; at < count2; at++) {
+        const [first, last] = [rowOf(top(at)), rowOf(bottom(at))];
+        if (last - first > TALL) this.tall.push(at);
+        else for (let row = first; row <= last; row++) (this.rows[row] ??= []).push(at);
+      }
+      this.seen = new Uint32Array(count2);
+      this.turn = 0;
+    }
+    between(top, bottom) {
+      const [first, last] = [rowOf(top), Math.min(rowOf(bottom), this.rows.length - 1)];
+      const found = this.tall.slice();
+      this.turn++;
+      for (let row = first; row <= last; row++) {
+        for (const at of this.rows[row] ?? []) {
+          if (this.seen[at] === this.turn) continue;
+          this.seen[at] = this.turn;
+          found.push(at);
+        }
+      }
+      return found.sort((a, b) => a - b);
+    }
+  };
+  function rowOf(y) {
+    return Math.max(0, Math.floor(y / ROW));
+  }
+  function indexOf(layout) {
+    let known = indices.get(layout);
+    if (!known) {
+      const { x1, y1, y2, y, height } = layout;
+      known = { segments: new RowIndex(x1.length, (at) => Math.min(y1[at], y2[at]), (at) => Math.max(y1[at], y2[at])), items: new RowIndex(y.length, (at) => y[at], (at) => y[at] + height[at]) };
+      indices.set(layout, known);
+    }
+    return known;
+  }
+  var indices = /* @__PURE__ */ new WeakMap();
   var { AFTER, BEFORE: BEFORE2 } = SIDES;
   var HUB = 12;
   var BOTH = BEFORE2 | AFTER;
@@ -2191,8 +2238,7 @@
     const near = look.selected > 0 ? picture.segmentsOf(look.selected) : /* @__PURE__ */ new Set();
     const hover = look.hovered > 0 ? picture.segmentsOf(look.hovered) : /* @__PURE__ */ new Set();
     const bins = { hub: [], edge: [], own: [], hover: [], near: [] };
-    const count2 = layout.x1.length;
-    for (let at = 0; at < count2; at++) {
+    for (const at of indexOf(layout).segments.between(view.top, view.bottom)) {
       if (!(segmentSides[at] & look.side)) continue;
       const [x1, x2] = [layout.x1[at], layout.x2[at]];
       if (layout.y1[at] > view.bottom || layout.y2[at] < view.top) continue;
@@ -2219,11 +2265,11 @@
     if (zoom >= ARROW_ZOOM) paintArrows(job, segments, colour);
   }
   function paintArrows(job, segments, colour) {
-    const { s, picture: { layout, scene } } = job;
-    job.arrows ??= new Set(layout.last.filter((segment, edge) => segment >= 0 && !scene.items[scene.edges[edge][1]].open));
+    const { s, picture } = job;
+    const { arrows, layout } = picture;
     s.beginPath();
     for (const at of segments) {
-      if (!job.arrows.has(at)) continue;
+      if (!arrows[at]) continue;
       const [x, y] = [layout.x2[at], layout.y2[at]];
       s.moveTo(x, y);
       s.lineTo(x - 3.6, y - 6.5);
@@ -2323,7 +2369,8 @@
   function itemsInSight(picture, look, view) {
     const { layout, scene, sides } = picture;
     const [groups, boxes, ghosts] = [[], [], []];
-    for (let item = 1; item < scene.items.length; item++) {
+    for (const item of indexOf(layout).items.between(view.top, view.bottom)) {
+      if (!item) continue;
       const [x, y] = [layout.x[item], layout.y[item]];
       if (x > view.right || y > view.bottom || x + layout.width[item] < view.left || y + layout.height[item] < view.top) {
         continue;
@@ -2439,7 +2486,7 @@
     const alone = steps.before === null;
     const step = model.steps[side === BEFORE3 ? steps.before : steps.after];
     const statuses = alone ? [] : [side === BEFORE3 ? "removed" : "added", "changed"].filter((status) => counts[status][0]);
-    return { word: step.label ? "" : alone ? "graph" : side === BEFORE3 ? "before" : "after", label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`, nodes: model.snapshot(picture.snapshotOf(side)).order.filter((key) => !model.isPseudo(key)).length, changes: statuses.map((status) => ({ status, text: `${SIGNS[status]}${counts[status][0]}` })) };
+    return { word: step.label ? "" : alone ? "graph" : side === BEFORE3 ? "before" : "after", label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`, nodes: model.snapshot(picture.snapshotOf(side)).nodeCount(model), changes: statuses.map((status) => ({ status, text: `${SIGNS[status]}${counts[status][0]}` })) };
   }
   function fillRect(surface, { x, width, height }, colour) {
     surface.beginPath();
@@ -2725,6 +2772,7 @@
       this.counts = counts;
       this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
       this.fanOut = scene.fanOut;
+      this._arrows = null;
       this.contents = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
     }
     _segmentSides(edges) {
@@ -2736,6 +2784,17 @@
         if (previous >= 0) sides[previous] |= sides[segment];
       }
       return sides;
+    }
+    get arrows() {
+      if (this._arrows) return this._arrows;
+      const { last } = this.layout;
+      const { edges, items } = this.scene;
+      const arrows = new Uint8Array(this.layout.x1.length);
+      for (let edge = 0; edge < last.length; edge++) {
+        if (last[edge] >= 0 && !items[edges[edge][1]].open) arrows[last[edge]] = 1;
+      }
+      this._arrows = arrows;
+      return arrows;
     }
     snapshotOf(side) {
       return side === BEFORE4 ? this.before : this.after;

@@ -1403,8 +1403,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return found === void 0 || /^(int|float|bool|str)$/.test(found) ? void 0 : found;
   }
   function nodesOf(model, index) {
-    const { order, rowOf } = model.graphs.snapshot(model.snapshot(index));
-    return order.map((key) => model.graphs.node(rowOf[key]));
+    const { order, rowOf: rowOf2 } = model.graphs.snapshot(model.snapshot(index));
+    return order.map((key) => model.graphs.node(rowOf2[key]));
   }
   function add(parts, id, part3) {
     const own = parts.get(id);
@@ -1882,12 +1882,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return "other types, wiring or passes";
   }
   function operators({ graphs, steps }, group, step) {
-    const { rowOf } = graphs.snapshot(graphs.steps[steps[step].index].after);
+    const { rowOf: rowOf2 } = graphs.snapshot(graphs.steps[steps[step].index].after);
     const counts3 = /* @__PURE__ */ new Map();
     const visit = (one) => {
       for (const child of one.children) {
         const key = child.children ? child.node : child.leaf;
-        const row = key < 0 || graphs.isPseudo(key) ? -1 : rowOf[key];
+        const row = key < 0 || graphs.isPseudo(key) ? -1 : rowOf2[key];
         const name2 = row < 0 ? "" : opName(graphs.op(row));
         if (name2) counts3.set(name2, (counts3.get(name2) ?? 0) + 1);
         if (child.children) visit(child);
@@ -2761,10 +2761,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return grid2;
   }
   function spanOf(grid2, net, tree) {
-    const rowOf = (child) => grid2.row[grid2.element[tree.place[child]]];
-    const start = net.from === NONE2 ? 0 : rowOf(net.from);
+    const rowOf2 = (child) => grid2.row[grid2.element[tree.place[child]]];
+    const start = net.from === NONE2 ? 0 : rowOf2(net.from);
     const end = net.exits ? grid2.rows.length - 1 : start;
-    return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf(child)), end) };
+    return { start, end: net.sinks.reduce((most, child) => Math.max(most, rowOf2(child)), end) };
   }
   function addChain(grid2, net, { start, end, straight }, { scope, tree, result }) {
     const top = net.from === NONE2 ? grid2.add(0, BEND, NONE2, net) : grid2.element[tree.place[net.from]];
@@ -3677,6 +3677,48 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     ink(job, theme.pill, theme.closedLine);
   }
+  var ROW = 400;
+  var TALL = 24;
+  var RowIndex = class {
+    constructor(count2, top, bottom) {
+      this.count = count2;
+      this.tall = [];
+      this.rows = [];
+      for (let at = 0; at < count2; at++) {
+        const [first, last] = [rowOf(top(at)), rowOf(bottom(at))];
+        if (last - first > TALL) this.tall.push(at);
+        else for (let row = first; row <= last; row++) (this.rows[row] ??= []).push(at);
+      }
+      this.seen = new Uint32Array(count2);
+      this.turn = 0;
+    }
+    between(top, bottom) {
+      const [first, last] = [rowOf(top), Math.min(rowOf(bottom), this.rows.length - 1)];
+      const found = this.tall.slice();
+      this.turn++;
+      for (let row = first; row <= last; row++) {
+        for (const at of this.rows[row] ?? []) {
+          if (this.seen[at] === this.turn) continue;
+          this.seen[at] = this.turn;
+          found.push(at);
+        }
+      }
+      return found.sort((a, b) => a - b);
+    }
+  };
+  function rowOf(y) {
+    return Math.max(0, Math.floor(y / ROW));
+  }
+  function indexOf(layout) {
+    let known = indices.get(layout);
+    if (!known) {
+      const { x1, y1, y2, y, height } = layout;
+      known = { segments: new RowIndex(x1.length, (at) => Math.min(y1[at], y2[at]), (at) => Math.max(y1[at], y2[at])), items: new RowIndex(y.length, (at) => y[at], (at) => y[at] + height[at]) };
+      indices.set(layout, known);
+    }
+    return known;
+  }
+  var indices = /* @__PURE__ */ new WeakMap();
   var { AFTER, BEFORE: BEFORE2 } = SIDES;
   var HUB = 12;
   var BOTH = BEFORE2 | AFTER;
@@ -3699,8 +3741,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const near = look.selected > 0 ? picture.segmentsOf(look.selected) : /* @__PURE__ */ new Set();
     const hover = look.hovered > 0 ? picture.segmentsOf(look.hovered) : /* @__PURE__ */ new Set();
     const bins = { hub: [], edge: [], own: [], hover: [], near: [] };
-    const count2 = layout.x1.length;
-    for (let at = 0; at < count2; at++) {
+    for (const at of indexOf(layout).segments.between(view.top, view.bottom)) {
       if (!(segmentSides[at] & look.side)) continue;
       const [x1, x2] = [layout.x1[at], layout.x2[at]];
       if (layout.y1[at] > view.bottom || layout.y2[at] < view.top) continue;
@@ -3727,11 +3768,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (zoom >= ARROW_ZOOM) paintArrows(job, segments, colour);
   }
   function paintArrows(job, segments, colour) {
-    const { s, picture: { layout, scene } } = job;
-    job.arrows ??= new Set(layout.last.filter((segment, edge) => segment >= 0 && !scene.items[scene.edges[edge][1]].open));
+    const { s, picture } = job;
+    const { arrows, layout } = picture;
     s.beginPath();
     for (const at of segments) {
-      if (!job.arrows.has(at)) continue;
+      if (!arrows[at]) continue;
       const [x, y] = [layout.x2[at], layout.y2[at]];
       s.moveTo(x, y);
       s.lineTo(x - 3.6, y - 6.5);
@@ -3831,7 +3872,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function itemsInSight(picture, look, view) {
     const { layout, scene, sides } = picture;
     const [groups, boxes, ghosts] = [[], [], []];
-    for (let item = 1; item < scene.items.length; item++) {
+    for (const item of indexOf(layout).items.between(view.top, view.bottom)) {
+      if (!item) continue;
       const [x, y] = [layout.x[item], layout.y[item]];
       if (x > view.right || y > view.bottom || x + layout.width[item] < view.left || y + layout.height[item] < view.top) {
         continue;
@@ -3947,7 +3989,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const alone = steps.before === null;
     const step = model.steps[side === BEFORE3 ? steps.before : steps.after];
     const statuses = alone ? [] : [side === BEFORE3 ? "removed" : "added", "changed"].filter((status) => counts3[status][0]);
-    return { word: step.label ? "" : alone ? "graph" : side === BEFORE3 ? "before" : "after", label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`, nodes: model.snapshot(picture.snapshotOf(side)).order.filter((key) => !model.isPseudo(key)).length, changes: statuses.map((status) => ({ status, text: `${SIGNS3[status]}${counts3[status][0]}` })) };
+    return { word: step.label ? "" : alone ? "graph" : side === BEFORE3 ? "before" : "after", label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`, nodes: model.snapshot(picture.snapshotOf(side)).nodeCount(model), changes: statuses.map((status) => ({ status, text: `${SIGNS3[status]}${counts3[status][0]}` })) };
   }
   function fillRect(surface, { x, width, height }, colour) {
     surface.beginPath();
@@ -5087,7 +5129,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.holder = table2(model.ids.length);
       this.block = new Int32Array(model.ids.length);
       this.producer = table2(model.strings.length);
+      this.nodes = NONE15;
       this._addFrame(model, graph, NONE15, 0);
+    }
+    nodeCount(model) {
+      if (this.nodes === NONE15) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
+      return this.nodes;
     }
     _addFrame(model, frame, holder, block) {
       for (const row of frame.inputs) this._add(model, row, holder, block);
@@ -5126,6 +5173,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.counts = counts3;
       this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
       this.fanOut = scene.fanOut;
+      this._arrows = null;
       this.contents = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
     }
     _segmentSides(edges) {
@@ -5137,6 +5185,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         if (previous >= 0) sides[previous] |= sides[segment];
       }
       return sides;
+    }
+    get arrows() {
+      if (this._arrows) return this._arrows;
+      const { last } = this.layout;
+      const { edges, items } = this.scene;
+      const arrows = new Uint8Array(this.layout.x1.length);
+      for (let edge = 0; edge < last.length; edge++) {
+        if (last[edge] >= 0 && !items[edges[edge][1]].open) arrows[last[edge]] = 1;
+      }
+      this._arrows = arrows;
+      return arrows;
     }
     snapshotOf(side) {
       return side === BEFORE4 ? this.before : this.after;

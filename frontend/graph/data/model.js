@@ -390,7 +390,17 @@ export class Snapshot {
     this.holder = table(model.ids.length); // key -> key of the node whose block it stands in
     this.block = new Int32Array(model.ids.length); // key -> number of that block
     this.producer = table(model.strings.length); // value (string index) -> key
+    this.nodes = NONE; // how many it has, once they are counted
     this._addFrame(model, graph, NONE, 0);
+  }
+
+  /**
+   * How many nodes it has, without inputs and returns.
+   * @param {Model} model
+   */
+  nodeCount(model) {
+    if (this.nodes === NONE) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
+    return this.nodes;
   }
 
   /**

@@ -2,6 +2,7 @@
 
 import { SIDES } from "../data/scene.js";
 import { ink } from "./ink.js";
+import { indexOf } from "./row_index.js";
 
 const { AFTER, BEFORE } = SIDES;
 const HUB = 12; // readers beyond which a value's lines are drawn faintly
@@ -33,8 +34,7 @@ function binSegments({ picture, look, view }) {
   const hover = look.hovered > 0 ? picture.segmentsOf(look.hovered) : new Set();
   /** @type {Record<string, number[]>} */
   const bins = { hub: [], edge: [], own: [], hover: [], near: [] };
-  const count = layout.x1.length;
-  for (let at = 0; at < count; at++) {
+  for (const at of indexOf(layout).segments.between(view.top, view.bottom)) {
     if (!(segmentSides[at] & look.side)) continue;
     const [x1, x2] = [layout.x1[at], layout.x2[at]];
     if (layout.y1[at] > view.bottom || layout.y2[at] < view.top) continue;
@@ -87,16 +87,11 @@ function paintSegments(job, segments, colour, width) {
  * @param {string} colour
  */
 function paintArrows(job, segments, colour) {
-  const {
-    s,
-    picture: { layout, scene },
-  } = job;
-  job.arrows ??= new Set(
-    layout.last.filter((segment, edge) => segment >= 0 && !scene.items[scene.edges[edge][1]].open),
-  );
+  const { s, picture } = job;
+  const { arrows, layout } = picture;
   s.beginPath();
   for (const at of segments) {
-    if (!job.arrows.has(at)) continue;
+    if (!arrows[at]) continue;
     const [x, y] = [layout.x2[at], layout.y2[at]];
     s.moveTo(x, y);
     s.lineTo(x - 3.6, y - 6.5);

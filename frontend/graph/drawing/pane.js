@@ -7,6 +7,7 @@
 import { paintBoxes } from "./boxes.js";
 import { paintEdges } from "./edges.js";
 import { paintAreas, paintHeaders } from "./open_groups.js";
+import { indexOf } from "./row_index.js";
 import { THEMES } from "./theme.js";
 
 /**
@@ -60,7 +61,8 @@ function itemsInSight(picture, look, view) {
   const { layout, scene, sides } = picture;
   /** @type {number[][]} */
   const [groups, boxes, ghosts] = [[], [], []];
-  for (let item = 1; item < scene.items.length; item++) {
+  for (const item of indexOf(layout).items.between(view.top, view.bottom)) {
+    if (!item) continue; // the graph itself
     const [x, y] = [layout.x[item], layout.y[item]];
     if (x > view.right || y > view.bottom || x + layout.width[item] < view.left || y + layout.height[item] < view.top) {
       continue;

@@ -25,6 +25,8 @@ export class Picture {
     this.counts = counts;
     this.segmentSides = this._segmentSides(scene.edgeSides(before, after));
     this.fanOut = scene.fanOut;
+    /** @type {Uint8Array | null} */
+    this._arrows = null;
     /** @type {Map<number, any>[]} */
     this.contents = [new Map(), new Map(), new Map()]; // by side
   }
@@ -42,6 +44,19 @@ export class Picture {
       if (previous >= 0) sides[previous] |= sides[segment];
     }
     return sides;
+  }
+
+  /** Per segment: whether it ends at a box, and so has an arrow. */
+  get arrows() {
+    if (this._arrows) return this._arrows;
+    const { last } = this.layout;
+    const { edges, items } = this.scene;
+    const arrows = new Uint8Array(this.layout.x1.length);
+    for (let edge = 0; edge < last.length; edge++) {
+      if (last[edge] >= 0 && !items[edges[edge][1]].open) arrows[last[edge]] = 1;
+    }
+    this._arrows = arrows;
+    return arrows;
   }
 
   /** @param {number} side */
