@@ -160,6 +160,7 @@ class WriterSearch:
         self._uses: dict[str, list[str]] = {}
         self._makers: dict[str, Node] = {}
         self._writers: list[tuple[Node, tuple[int, ...]]] = []
+        self._writes_tensors: bool | None = None
         self._forks: list[tuple[Node, Block, WriterSearch]] = []
         for value, live in zip(snapshot.inputs, graph.inputs(), strict=True):
             self._values[value.name] = live
@@ -228,12 +229,27 @@ class WriterSearch:
         Every attribute is compared with every write, so the comparison stands here and not in a function.
         """
         may_alias, value = self._database.may_contain_alias, self._values.get(name)
+        if value is not None and self._is_unwritten(value):
+            return
         for node, positions in self._writers:
             for position in positions:
                 written = node.inputs[position]
                 other = self._values.get(written)
                 if written == name or (other is not None and value is not None and may_alias(other, value)):
                     yield node, written
+
+    def _is_unwritten(self, value: Any) -> bool:
+        """Returns whether nothing in the graph writes a tensor; ``False`` also means that it is not known.
+
+        A tensor contains nothing, so it may be written by what its memory is shared with (``AliasDb::hasWriters`` and
+        ``mayContainAlias``, torch 2.13.0); of other kinds of objects, that are written, parts may be shared.
+        """
+        if self._writes_tensors is None:
+            written = (node.inputs[position] for node, positions in self._writers for position in positions)
+            kinds = {self._values[name].type().kind() for name in written if name in self._values}
+            self._writes_tensors = kinds <= {"TensorType", *_CONTAINERS}
+        is_tensor = self._writes_tensors and value.type().kind() == "TensorType"
+        return is_tensor and not self._database.has_writers(value)
 
     def wild_writes(self, name: str) -> list[WildWrite]:
         """Finds the operators that write a value which torch's analysis cannot separate from ``name``.
