@@ -43,8 +43,8 @@ _RECORD, _POST_MORTEM = "record", "post_mortem"
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What the caller learned from one child process.
+class _ChildReport:
+    """The end of one child process, as its caller saw it.
 
     Attributes:
         ended: its `JobEnded` event, if it sent one.
@@ -156,7 +156,7 @@ class RecordingProcess:
             self._done.set()
 
     def _record(self) -> None:
-        self._ended = JobEnded("failed", None, "given up: what was told of the events raised an exception")
+        self._ended = JobEnded("failed", None, "given up: the receiver of the events raised an exception")
         try:
             with temporary_folder("freezer-recording-") as folder:
                 self._ended = self._recorded(folder)
@@ -170,8 +170,8 @@ class RecordingProcess:
         limit_s = self._request.limit_s
         (folder / REQUEST).write_text(request_text(self._confined(folder)))
         until_s = None if limit_s is None else time.monotonic() + limit_s
-        told = self._followed(_RECORD, folder, until_s)
-        return told.ended or self._afterwards(self._death(told), folder)
+        report = self._followed(_RECORD, folder, until_s)
+        return report.ended or self._afterwards(self._death(report), folder)
 
     def _confined(self, folder: Path) -> RecordRequest:
         """Returns the request for the child process: in a sandbox it writes to its own folder."""
@@ -195,11 +195,11 @@ class RecordingProcess:
         lost = "what it left cannot be read"
         try:
             write_death(death, folder)
-            told = self._followed(_POST_MORTEM, folder, time.monotonic() + _POST_MORTEM_S)
+            report = self._followed(_POST_MORTEM, folder, time.monotonic() + _POST_MORTEM_S)
         except OSError as error:  # the disk is full, or the model removed the folder
-            told, lost = _Told(None, None, (), None), f"what it left is lost: {error.strerror or error}"
-        if told.ended is not None:
-            return told.ended
+            report, lost = _ChildReport(None, None, (), None), f"what it left is lost: {error.strerror or error}"
+        if report.ended is not None:
+            return report.ended
         if death.outcome == CANCELLED or self._is_unwanted:
             return cancelled
         return JobEnded(death.outcome, self._preview, f"{death.message}; {lost}", None, death.printed)
@@ -209,27 +209,27 @@ class RecordingProcess:
         """Returns whether the current task must end now; a second cancel also ends the task after the recording."""
         return self._cancels > (0 if self._task == _RECORD else 1)
 
-    def _death(self, told: _Told) -> Death:
+    def _death(self, report: _ChildReport) -> Death:
         outcome: DeathOutcome
         memory_bytes = self._request.memory_bytes
         if self._cancels or self._is_interrupted:
             outcome, kind, message = CANCELLED, "cancelled", "it was cancelled, and its process ended"
-        elif told.excess is not None:
-            outcome, kind, message = OVER_LIMIT, told.excess.limit, told.excess.message
-        elif told.exit_code is None:
+        elif report.excess is not None:
+            outcome, kind, message = OVER_LIMIT, report.excess.limit, report.excess.message
+        elif report.exit_code is None:
             outcome, kind = TIMED_OUT, "time limit"
             message = f"not done after {self._request.limit_s:g} s, the limit"
-        elif memory_bytes is not None and was_refused("\n".join(told.printed)):
+        elif memory_bytes is not None and was_refused("\n".join(report.printed)):
             outcome, kind = OVER_LIMIT, MEMORY_LIMIT
-            message = f"{refused_text(memory_bytes)}, and {cause_of(told.exit_code)[1]}"
+            message = f"{refused_text(memory_bytes)}, and {cause_of(report.exit_code)[1]}"
         else:
             outcome = CRASHED
-            kind, message = cause_of(told.exit_code)
+            kind, message = cause_of(report.exit_code)
         has_preview = self._preview is not None
         output = self._request.output if self._intake is None else self._intake.left
-        return Death(outcome, kind, message, output, has_preview, self._steps, told.printed)
+        return Death(outcome, kind, message, output, has_preview, self._steps, report.printed)
 
-    def _followed(self, task: str, folder: Path, until_s: float | None) -> _Told:
+    def _followed(self, task: str, folder: Path, until_s: float | None) -> _ChildReport:
         """Runs a task in a child process, forwards its events, and ends it when it is done or its time is up."""
         process = self._started(task, folder)
         ended = None
@@ -248,7 +248,7 @@ class RecordingProcess:
             if exit_code is None:
                 process.dump_stack()
                 deque(process.lines(time.monotonic() + _STACK_S), maxlen=0)
-            return _Told(ended, exit_code, process.printed, process.excess)
+            return _ChildReport(ended, exit_code, process.printed, process.excess)
         finally:
             with self._lock:
                 self._process = None

@@ -26,7 +26,7 @@ const STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"]; 
 const MODULES_SHOWN = 3;
 
 /** Passes and operators are others: a step is held against those of its own trace only. */
-class AcrossModel extends ComparisonModel {
+class CrossBackendModel extends ComparisonModel {
   /**
    * @param {any} one
    * @param {any} other
@@ -50,7 +50,7 @@ class AcrossModel extends ComparisonModel {
 export class CrossBackendViewer extends ComparisonViewer {
   /** @param {any} options */
   modelOf({ view, graph, comparison }) {
-    return new AcrossModel(view, graph, comparison);
+    return new CrossBackendModel(view, graph, comparison);
   }
 
   /** @returns {any} */
@@ -58,7 +58,7 @@ export class CrossBackendViewer extends ComparisonViewer {
     const panels = [
       ComparisonSummaryPanel,
       PairsPanel,
-      AcrossGraphPanel,
+      CrossBackendGraphPanel,
       ComparisonAttributesPanel,
       RewritesPanel,
       AliasesPanel,
@@ -68,7 +68,13 @@ export class CrossBackendViewer extends ComparisonViewer {
       ComparisonFindingsPanel,
       ComparisonEnvironmentPanel,
     ];
-    return { Details: AcrossDetails, PassList: AcrossPassList, PassSummary: AcrossSummary, panels, sheet: {} };
+    return {
+      Details: CrossBackendDetails,
+      PassList: CrossBackendPassList,
+      PassSummary: CrossBackendSummary,
+      panels,
+      sheet: {},
+    };
   }
 
   heading() {
@@ -226,7 +232,7 @@ function only(modules) {
   );
 }
 
-class AcrossPassList extends PassList {
+class CrossBackendPassList extends PassList {
   /** @param {any} group */
   group(group) {
     const element = super.group(group);
@@ -245,7 +251,7 @@ class AcrossPassList extends PassList {
   }
 }
 
-class AcrossSummary extends PassSummary {
+class CrossBackendSummary extends PassSummary {
   /** @param {any} state */
   render(state) {
     if (this.app.pair) {
@@ -261,7 +267,7 @@ class AcrossSummary extends PassSummary {
   }
 }
 
-class AcrossGraphPanel extends GraphPanel {
+class CrossBackendGraphPanel extends GraphPanel {
   /**
    * @param {number} at
    * @param {any} add
@@ -272,7 +278,7 @@ class AcrossGraphPanel extends GraphPanel {
   }
 }
 
-class AcrossDetails extends ComparisonDetails {
+class CrossBackendDetails extends ComparisonDetails {
   /** @param {ComparisonApp} app */
   constructor(app) {
     super(app);

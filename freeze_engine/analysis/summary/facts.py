@@ -14,7 +14,7 @@ from freeze_engine.trace import AttributeFate, SourceRef, Trace
 
 @dataclass(frozen=True, slots=True)
 class FrozenFact:
-    """What became of the weights and buffers.
+    """The fates of the weights and buffers.
 
     Attributes:
         total: all of them.

@@ -14,7 +14,7 @@ from freeze_engine.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class PassEffects:
-    """What one pass moved.
+    """The effects of one pass.
 
     Attributes:
         step: index of its step.
