@@ -8891,7 +8891,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
   var STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"];
   var MODULES_SHOWN = 3;
-  var AcrossModel = class extends ComparisonModel {
+  var CrossBackendModel = class extends ComparisonModel {
     comparable(one, other) {
       return super.comparable(one, other) && this.step(one).side === this.step(other).side;
     }
@@ -8906,11 +8906,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   };
   var CrossBackendViewer = class extends ComparisonViewer {
     modelOf({ view, graph, comparison }) {
-      return new AcrossModel(view, graph, comparison);
+      return new CrossBackendModel(view, graph, comparison);
     }
     parts() {
-      const panels = [ComparisonSummaryPanel, PairsPanel, AcrossGraphPanel, ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
-      return { Details: AcrossDetails, PassList: AcrossPassList, PassSummary: AcrossSummary, panels, sheet: {} };
+      const panels = [ComparisonSummaryPanel, PairsPanel, CrossBackendGraphPanel, ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
+      return { Details: CrossBackendDetails, PassList: CrossBackendPassList, PassSummary: CrossBackendSummary, panels, sheet: {} };
     }
     heading() {
       const { comparison } = this.model;
@@ -8970,7 +8970,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
     return h("div.fv-small", { title: modules.join("\n") }, "only here: ", h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")), more);
   }
-  var AcrossPassList = class extends PassList {
+  var CrossBackendPassList = class extends PassList {
     group(group) {
       const element3 = super.group(group);
       element3.querySelector(".fv-passes-stage > .fv-clip")?.prepend(sideSign(group.items[0].side), " ");
@@ -8982,7 +8982,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return option;
     }
   };
-  var AcrossSummary = class extends PassSummary {
+  var CrossBackendSummary = class extends PassSummary {
     render(state) {
       if (this.app.pair) {
         super.render(state);
@@ -8992,13 +8992,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), h("strong", null, "No pass is chosen")), h("span.fv-muted", null, "Choose one from either trace to see what it did."));
     }
   };
-  var AcrossGraphPanel = class extends GraphPanel {
+  var CrossBackendGraphPanel = class extends GraphPanel {
     eachAttribute(at, add2) {
       const { model } = this.app;
       model.as(model.step(at).side, () => super.eachAttribute(at, add2));
     }
   };
-  var AcrossDetails = class extends ComparisonDetails {
+  var CrossBackendDetails = class extends ComparisonDetails {
     constructor(app) {
       super(app);
       this.words = { added: "added", removed: "removed", changed: "changed" };
