@@ -156,7 +156,7 @@ def test_describing_a_large_tensor_leaves_it_as_it_was() -> None:
         assert (constant.minimum, constant.maximum, constant.mean) == (0.0, 9999.0, 4999.5)
 
 
-def test_what_is_not_finite_is_counted_and_left_out_of_the_moments() -> None:
+def test_nonfinite_elements_are_counted_and_excluded_from_the_moments() -> None:
     numbers = torch.ones(10_000)
     numbers[:3] = torch.tensor([NAN, INF, -INF])
     constant = StorageNames(keeping_values=True).constant(numbers)
