@@ -9,6 +9,9 @@ its torch takes to download (some are several gigabytes), and then up to an hour
     python -m benchmarks.versions --row 3.11 2.6.0           # one
     python -m benchmarks.versions --row 3.13 newest --python ~/builds/python3.13
     python -m benchmarks.versions --row 3.10 2.13.0 --tests tests/unit
+    python -m benchmarks.versions --row 3.11 2.6.0 --environment ~/environments/torch-2.6
+
+The last one uses an environment that has this torch already: only the project and its tests are installed there.
 
 Exit code 1 if a test of any row failed, or a row could not be set up.
 """
@@ -106,6 +109,24 @@ def installed(python: str, torch: str, project: Path, folder: Path) -> Path:
     return path
 
 
+def prepared(environment: Path, torch: str, project: Path, folder: Path) -> Path:
+    """Installs the project with its ``test`` extra into an existing environment, and returns that environment's Python.
+
+    Raises:
+        RowError: the environment has another torch than the row.
+    """
+    path = environment.expanduser().absolute() / "bin" / "python"
+    constraint = folder / "constraint.txt"
+    told = "from importlib.metadata import version; print(version('torch'))"
+    said = subprocess.run([str(path), "-c", told], capture_output=True, text=True, check=False).stdout.strip()
+    if not said or (torch != "newest" and said.partition("+")[0] != torch):
+        raise RowError(f"{environment} has torch {said or '(none)'}, not {torch}. Name another with --environment DIR.")
+    constraint.write_text(f"torch=={said}\n", encoding="utf-8")
+    wanted = ["-c", str(constraint), "-e", f"{project}[test]"]
+    run([str(path), "-m", "pip", "install", *wanted], folder / "install.log")
+    return path
+
+
 def tested(path: Path, project: Path, tests: list[str], workers: int, folder: Path) -> tuple[str, float]:
     """Runs the tests and returns pytest's report, and their duration in minutes."""
     report = folder / "report.xml"
@@ -124,15 +145,17 @@ def tested(path: Path, project: Path, tests: list[str], workers: int, folder: Pa
 
 def one_row(python: str, torch: str, arguments: argparse.Namespace, folder: Path) -> Row:
     """Sets up a row, runs its tests, and returns the results; removes the environment unless ``--keep`` is given."""
-    found = interpreter(python, arguments.python)
     now, date = commit(), time.strftime("%Y-%m-%d")
     with checkout(folder) as project:
-        path = installed(found, torch, project, folder)
+        if arguments.environment is not None:
+            path = prepared(arguments.environment, torch, project, folder)
+        else:
+            path = installed(interpreter(python, arguments.python), torch, project, folder)
         told = "import platform, torch; print(platform.python_version(), torch.__version__)"
         said = subprocess.run([str(path), "-c", told], capture_output=True, text=True, check=True).stdout.split()
         print(f"Python {said[0]}, torch {said[1]}: installed; its tests write to {folder / 'tests.log'}", flush=True)
         report, minutes = tested(path, project, arguments.tests, arguments.workers, folder)
-    if not arguments.keep:
+    if not arguments.keep and arguments.environment is None:
         shutil.rmtree(folder / "environment")
     passed, failed, skipped = counts(report)
     return Row(said[0], said[1], passed, failed, skipped, round(minutes, 1), tuple(arguments.tests), now, date)
@@ -152,6 +175,9 @@ def main() -> int:
         "--row", nargs=2, action="append", metavar=("PYTHON", "TORCH"), help="as 3.13 2.13.0, or 3.13 newest"
     )
     parser.add_argument("--python", action="append", default=[], metavar="PATH", help="an interpreter to choose first")
+    parser.add_argument(
+        "--environment", type=Path, metavar="DIR", help="an environment that has this torch; give one --row with it"
+    )
     parser.add_argument("--tests", nargs="+", default=list(TESTS), help=f"what to run (default: {' '.join(TESTS)})")
     parser.add_argument("--workers", type=int, default=2, help="processes that run tests (default: 2)")
     parser.add_argument("--keep", action="store_true", help="leave the environments and logs")

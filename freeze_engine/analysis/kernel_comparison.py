@@ -174,6 +174,7 @@ def matched_kernels(
         second: the others; what only these have comes last.
     """
     same = dict(_same(first, second))
+    same |= _same_operators(first, second, same)
     ones = [index for index in range(len(first)) if index not in same]
     taken = set(same.values())
     others = [index for index in range(len(second)) if index not in taken]
@@ -202,6 +203,27 @@ def _same(first: Sequence[Kernel], second: Sequence[Kernel]) -> Iterator[tuple[i
         waiting[_identity(kernel)].append(index)
     for index, kernel in enumerate(first):
         if candidates := waiting[_identity(kernel)]:
+            yield index, candidates.popleft()
+
+
+def _same_operators(
+    first: Sequence[Kernel], second: Sequence[Kernel], known: Mapping[int, int]
+) -> Iterator[tuple[int, int]]:
+    """Yields library kernels of one operator and one origin: in C++ they have other names than in Python.
+
+    Args:
+        first, second: the kernels of two programs.
+        known: those that are the same by name.
+    """
+    taken = set(known.values())
+    waiting: defaultdict[tuple[object, ...], deque[int]] = defaultdict(deque)
+    for index, kernel in enumerate(second):
+        if index not in taken and kernel.kind == "extern" and kernel.ops:
+            waiting[kernel.ops[-1], frozenset(kernel.origins)].append(index)
+    for index, kernel in enumerate(first):
+        if index in known or kernel.kind != "extern" or not kernel.ops:
+            continue
+        if candidates := waiting[kernel.ops[-1], frozenset(kernel.origins)]:
             yield index, candidates.popleft()
 
 

@@ -13,33 +13,51 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 VARIABLE: Final = "FREEZER_RECORD_CHILDREN"
-_STARTUP: Final = Path(__file__).parent / "startup"
+STARTUP: Final = Path(__file__).parent / "startup"
+"""Folder that Python runs at the start of a child."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildPlace:
+    """Place and way of recording child processes.
+
+    Attributes:
+        folder: for their traces.
+        stem: what the names of the traces begin with.
+        began_ns: when the run began (``time.time_ns``).
+        values: as of `freeze_engine.capture`.
+    """
+
+    folder: Path
+    stem: str
+    began_ns: int
+    values: bool = True
 
 
 @contextlib.contextmanager
-def recording_children(folder: Path, stem: str, *, values: bool = True) -> Iterator[None]:
+def recording_children(of: ChildPlace) -> Iterator[None]:
     """Makes the child processes that start in the block record their freezes.
 
     Args:
-        folder: for their traces.
-        stem: what the names of the traces begin with.
-        values: as of `freeze_engine.capture`.
+        of: where and how.
     """
     place = {
-        "folder": str(folder),
-        "stem": stem,
-        "values": values,
+        "folder": str(of.folder),
+        "stem": of.stem,
+        "began_ns": of.began_ns,
+        "values": of.values,
         "prefix": sys.prefix,
         "package": str(Path(__file__).parents[2]),
     }
     paths = os.environ.get("PYTHONPATH")
     changed = {
         VARIABLE: json.dumps(place),
-        "PYTHONPATH": os.pathsep.join(filter(None, (str(_STARTUP), paths))),
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(STARTUP), paths))),
     }
     before = {name: os.environ.get(name) for name in changed}
     os.environ.update(changed)

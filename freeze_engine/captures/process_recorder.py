@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from freeze_engine.captures.trace_names import SUFFIX, TraceNames
 from freeze_engine.errors import FreezerError
 from freeze_engine.serde import load, save
 from freeze_engine.trace import Trace
 
 if TYPE_CHECKING:
     from freeze_engine.captures.captured import Captured
-
-_SUFFIX = ".fztrace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,20 @@ class ProcessRecorder:
         shown: the folder as the user named it.
         stem: what the files' names begin with.
         process: number of the child process that it is, ``None`` for the first process.
+        began_ns: clock (``time.time_ns``) when the run began, of which this process is a part.
         saved: the freezes of this process by number, in the order they began.
-        unrecorded: sentences on freezes that left no trace, once the block is over.
+        unrecorded: sentences on freezes and child processes that left no trace, once the block is over.
     """
 
     folder: Path
     shown: Path
     stem: str
     process: int | None = None
+    began_ns: int = field(default_factory=time.time_ns)
     saved: dict[int, SavedTrace] = field(default_factory=dict)
     unrecorded: tuple[str, ...] = ()
     _captured: Captured | None = None
+    _names: TraceNames | None = None
     _earlier: dict[Path, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -65,16 +68,19 @@ class ProcessRecorder:
 
     def save(self, number: int, trace: Trace) -> None:
         """Saves the trace of a freeze. It raises nothing: the freeze is the user's, and the user's code goes on."""
-        process = "" if self.process is None else f"-p{self.process}"
-        name = f"{self.stem}{process}-{number}{_SUFFIX}"
         known = self.saved.get(number)
         if known is not None and known.trace is trace and not known.error:
             return
+        if self._names is None:
+            self._names = TraceNames(self.folder, self.stem, self.process, self.began_ns)
+        name = self._names.of(number)
         error = ""
         try:
             save(trace, self.folder / name)
         except FreezerError as failed:
             error = str(failed)
+        else:
+            self._names.take(number)
         self.saved[number] = SavedTrace(self.shown / name, trace, error)
 
     def children(self) -> tuple[SavedTrace, ...]:
@@ -94,7 +100,7 @@ class ProcessRecorder:
             return
         for number, trace in enumerate(self._captured.traces, 1):
             self.save(number, trace)
-        self.unrecorded = self._captured.unrecorded
+        self.unrecorded = (*self._captured.unrecorded, *self.unrecorded)
 
     def begin(self, captured: Captured) -> None:
         """Takes the capture that this recorder saves the traces of."""
@@ -102,14 +108,14 @@ class ProcessRecorder:
 
     def renew_in_child(self) -> None:
         """Goes on in a fork of the process, under the fork's own name, without the freezes of the parent."""
-        self.process = os.getpid()
+        self.process, self._names = os.getpid(), None
         self.saved.clear()
         if self._captured is not None:
             self._captured.renew_in_child(self.save)
 
     def _files_of_children(self) -> dict[Path, int]:
         found = {}
-        for path in self.folder.glob(f"{_glob_escaped(self.stem)}-p*-*{_SUFFIX}"):
+        for path in self.folder.glob(f"{_glob_escaped(self.stem)}-p*-*{SUFFIX}"):
             with contextlib.suppress(OSError):
                 found[path] = path.stat().st_mtime_ns
         return found
@@ -131,11 +137,17 @@ def recorded_process(folder: Path, stem: str, *, values: bool = True) -> Iterato
     Raises:
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
-    from freeze_engine.captures.child import recording_children
+    from freeze_engine.captures.child import ChildPlace, recording_children
+    from freeze_engine.captures.unrecorded_children import watching_children
 
     recorder = ProcessRecorder(folder.resolve(), folder, stem)
-    with recording_children(recorder.folder, stem, values=values), recording(recorder, values=values):
-        yield recorder
+    place = ChildPlace(recorder.folder, stem, recorder.began_ns, values)
+    with recording_children(place), watching_children() as watch:
+        try:
+            with recording(recorder, values=values):
+                yield recorder
+        finally:
+            recorder.unrecorded += watch.lines()
 
 
 @contextlib.contextmanager

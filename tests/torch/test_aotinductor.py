@@ -13,6 +13,8 @@ import freeze_engine as fe
 from freeze_engine.models.file_kinds import file_kind
 from freeze_engine.trace import COMPILED_FROZEN, COMPILED_UNFROZEN, EAGER, PACKAGED
 
+#: The fixture compiles a package twice and the model twice.
+pytestmark = pytest.mark.timeout(1200)
 INPUTS = (torch.linspace(-1, 1, 192).reshape(1, 3, 8, 8),)
 
 
@@ -74,6 +76,7 @@ def test_a_recording_of_a_program_has_its_passes_its_package_and_its_call(packag
     assert all(kernel.name in program.code for kernel in program.kernels if kernel.kind == "cpp")
     assert "mkldnn._linear_pointwise.default" in {op for kernel in program.kernels for op in kernel.ops}
     assert any(kernel.kind == "cpp" and kernel.nodes and kernel.sources for kernel in program.kernels)
+    assert all(kernel.time_ns is not None and kernel.time_ns.low > 0 for kernel in program.kernels)
     assert trace.package is not None
     assert trace.package.path == str(packaged.path)
     assert trace.package.nbytes == packaged.path.stat().st_size

@@ -137,7 +137,7 @@ def test_both_backends_in_one_capture_in_order():
         ("inductor", "Convolutional", ("forward",)),
         ("inductor", "Linear", ("forward",)),
         ("torchscript", "Linear", ("forward",)),
-        ("inductor", "graph", ("<lambda>",)),
+        ("inductor", "<lambda>", ("<lambda>",)),
     ]
     for trace in traces:
         check_trace(trace)

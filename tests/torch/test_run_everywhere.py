@@ -18,6 +18,8 @@ import freeze_engine as fe
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 600
+OWN = ("main", "thread", "executor", "to_thread", "late_thread", "late_executor")
+CHILDREN = ("fork", "spawn", "forkserver", "subprocess", "late_process")
 EVERYWHERE = """
 import asyncio, multiprocessing, os, subprocess, sys, threading, warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -42,13 +44,18 @@ def main():
     with ThreadPoolExecutor(1) as pool:
         pool.submit(frozen, "executor").result()
     asyncio.run(asyncio.to_thread(frozen, "to_thread"))
-    for way in ("fork", "spawn"):
+    for way in ("fork", "spawn", "forkserver"):
         child = multiprocessing.get_context(way).Process(target=frozen, args=(way,))
         child.start()
         child.join()
         assert child.exitcode == 0
     code = "import sys; sys.path.insert(0, '.'); import everywhere; everywhere.frozen('subprocess')"
     subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-S", "-c", "pass"], check=True)
+    # Python waits for these at its end.
+    multiprocessing.get_context("fork").Process(target=frozen, args=("late_process",)).start()
+    threading.Thread(target=lambda: frozen("late_thread")).start()
+    ThreadPoolExecutor(1).submit(frozen, "late_executor")
 
 
 if __name__ == "__main__":
@@ -76,12 +83,29 @@ def test_run_records_threads_and_child_processes_and_keeps_the_exit_code(tmp_pat
     names = Counter(
         (fe.load(path).name, path.name.startswith("everywhere-p")) for path in (tmp_path / "traces").iterdir()
     )
-    own = {f"of_{name}": 1 for name in ("main", "thread", "executor", "to_thread")}
-    children = {f"of_{name}": 1 for name in ("fork", "spawn", "subprocess")}
-    assert {name: count for (name, child), count in names.items() if not child} == {**own, "Sequential": 4}
-    assert {name: count for (name, child), count in names.items() if child} == {**children, "Sequential": 3}
+    own = {f"of_{name}": 1 for name in OWN}
+    children = {f"of_{name}": 1 for name in CHILDREN}
+    assert {name: count for (name, child), count in names.items() if not child} == {**own, "Sequential": len(OWN)}
+    assert {name: count for (name, child), count in names.items() if child} == {**children, "Sequential": len(CHILDREN)}
     for path in (tmp_path / "traces").iterdir():
         assert f"traces/{path.name}: " in told
+    assert "A Python process was started and not recorded: python -S does not run sitecustomize" in told
+
+
+def test_run_records_the_freezes_of_a_pytest_run(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        "import torch\n"
+        "def test_frozen():\n"
+        "    assert torch.jit.freeze(torch.jit.script(torch.nn.Linear(2, 2).eval())) is not None\n"
+        "def test_wrong():\n"
+        "    assert False\n"
+    )
+    pytest_here = str(Path(sys.executable).with_name("pytest"))
+    process = run(tmp_path, "--", pytest_here, "-q", "-p", "no:cacheprovider", "-W", "ignore", "test_mine.py")
+    said, told = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 1, told
+    assert "1 failed, 1 passed" in said
+    assert fe.load(tmp_path / "pytest-1.fztrace").name == "Linear"
 
 
 def test_a_killed_run_keeps_the_traces_of_the_freezes_that_had_ended(tmp_path: Path) -> None:

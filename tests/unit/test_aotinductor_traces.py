@@ -6,8 +6,19 @@ from dataclasses import replace
 
 import freeze_engine as fe
 from freeze_engine import analysis
-from freeze_engine.trace import COMPILED_FROZEN, EAGER, PACKAGED, Baseline, Package, PackagedConstant
+from freeze_engine.trace import (
+    COMPILED_FROZEN,
+    EAGER,
+    PACKAGED,
+    Baseline,
+    Constant,
+    GraphSnapshot,
+    Package,
+    PackagedConstant,
+)
+from tests.graphs import node
 from tests.two_backends import inductor, torchscript
+from viewer.text.diff.text import diff_text
 from viewer.text.stats import stats_text
 from viewer.views import view_data
 
@@ -65,3 +76,30 @@ def test_the_figures_of_the_result_are_those_of_the_package() -> None:
     trace = replace(packaged(), baselines=(Baseline(EAGER), Baseline(COMPILED_FROZEN), Baseline(PACKAGED)))
     (figures,) = analysis.final_figures(trace)
     assert (figures.name, figures.step) == ("the AOTInductor package", None)
+
+
+def test_a_comparison_with_torch_compile_says_what_either_folds_and_by_which_pass() -> None:
+    of_compile, of_package = inductor(), packaged()
+    folded = [fate.path for fate in of_compile.attributes if fate.fate == "folded"]
+    assert folded
+    known = f"both fold {len(folded)} of {len(of_compile.attributes)} parameters and buffers"
+    assert f"{known}, and neither any other" in " ".join(diff_text(fe.diff_traces(of_compile, of_package), ()).split())
+    fates = (replace(fate, fate="inlined") if fate.path == folded[0] else fate for fate in of_package.attributes)
+    less = fe.diff_traces(of_compile, replace(of_package, attributes=tuple(fates)))
+    (fate,) = (fate for fate in of_compile.attributes if fate.path == folded[0])
+    text = " ".join(diff_text(less, ()).split())
+    assert f"only A folds, by step {fate.step}, {of_compile.steps[fate.step or 0].name}" in text
+    assert "only B folds" not in text
+    assert "What torch.compile and AOTInductor fold" not in diff_text(fe.diff_traces(of_compile, of_compile), ())
+
+
+def test_the_names_that_inductor_counts_up_are_no_difference() -> None:
+    def named(target: str) -> fe.Trace:
+        trace = inductor()
+        kept = Constant((2,), "float32", "cpu", 8, digest="d")
+        held = node("w", "get_attr", attributes=(("target", target),), constant=kept)
+        graph = GraphSnapshot((), (held,), ("w",))
+        step = replace(trace.steps[0], graph=graph, rewrites=())
+        return replace(trace, steps=(step,), attributes=(), near_misses=(), programs=(), call_paths=())
+
+    assert fe.diff_traces(named("_frozen_param3"), named("fc.weight")).empty

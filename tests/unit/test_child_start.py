@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freeze_engine.captures.child_start import is_tool
+from freeze_engine.captures.tool_processes import is_tool
 from freeze_engine.worker import child_process
 
 

@@ -270,3 +270,33 @@ def test_torchs_log_reaches_the_user_as_it_would_without_us(own, tmp_path):
     plain, captured = (without_places((tmp_path / name).read_bytes()) for name in ("plain", "captured"))
     assert captured.splitlines() == plain.splitlines()
     assert any(record.message.startswith("Propagating function") for record in log.records)
+
+
+@contextlib.contextmanager
+def stderr_replaced_by(target: str | None) -> Iterator[None]:
+    """Points file descriptor 2 at a file, or closes it."""
+    before = os.dup(2)
+    os.close(2)
+    try:
+        if target is not None:
+            opened = os.open(target, os.O_WRONLY)
+            os.dup2(opened, 2)
+            if opened != 2:
+                os.close(opened)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+
+
+@pytest.mark.parametrize("target", [None, "/dev/full"])
+def test_log_is_captured_where_stderr_is_closed_or_full(target: str | None) -> None:
+    with stderr_replaced_by(target):
+        with captured_log() as log:
+            os.write(2, LOG[0] + FOREIGN)
+        if target is None:
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(2)
+        else:
+            assert os.fstat(2).st_rdev == Path(target).stat().st_rdev
+    assert [record.message for record in log.records] == ["Freezing Module: Net"]

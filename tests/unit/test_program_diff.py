@@ -8,7 +8,7 @@ import pytest
 
 import freeze_engine as fe
 from freeze_engine.analysis.trace_diff.kernels import KernelMatch, ProgramPair, program_pairs
-from freeze_engine.trace import Interval, Kernel, Latency, Program, Trace
+from freeze_engine.trace import PACKAGED, Interval, Kernel, Latency, Program, Trace
 from tests.builders import empty_trace, small_trace
 from tests.two_backends import inductor, torchscript
 
@@ -164,3 +164,17 @@ def test_kernels_name_the_nodes_of_the_first_trace() -> None:
     (program,) = diff.after.programs
     assert program.kernels == (replace(ours, origins=("convolution", "sub", "unknown")),)
     assert program.no_kernel == (("mul", "a view"),)
+
+
+def test_a_package_stands_beside_the_compile_in_the_process_and_library_kernels_beside_their_operators() -> None:
+    linear = Kernel(
+        "torch.ops.mkldnn._linear_pointwise.default", "extern", (), ("fc",), ops=("mkldnn._linear_pointwise",)
+    )
+    packaged = replace(linear, name="aoti_torch_cpu__linear_pointwise")
+    of_package = replace(traced(RELU, packaged, name=PACKAGED), backend="aotinductor")
+    (pair,) = program_pairs(traced(linear, RELU), of_package)
+    assert (pair.name, pair.before, pair.after) == ("compiled with freezing / AOTInductor package", 0, 0)
+    assert [(match.before, match.after, match.difference) for match in pair.matches] == [
+        ((0,), (1,), "same"),
+        ((1,), (0,), "same"),
+    ]

@@ -12,6 +12,7 @@ import freeze_engine as fe
 from freeze_engine import process
 from viewer.cli.command import CommandError, output_folder
 from viewer.cli.program import Program, find_program
+from viewer.cli.program_end import wait_as_python_does
 from viewer.cli.signals import SIGNALS, EndingScript
 from viewer.cli.terminal import remark
 
@@ -80,13 +81,31 @@ class RunCommand:
             recording = recorded_process(arguments.output, program.stem, values=arguments.values)
             with SIGNALS.of_script(), recording as recorder:
                 try:
-                    return program.run()
+                    return _run_to_end(program)
                 except EndingScript:
                     remark(SIGNALS.ends())
                     raise
         finally:
             if recorder is not None and os.getpid() == own:  # a fork of the script may end here, too
                 _list_traces(recorder)
+
+
+def _run_to_end(program: Program) -> int:
+    """Runs a program and, as Python does, waits for its threads and child processes: they may freeze, too."""
+    try:
+        code = program.run()
+    except EndingScript:
+        raise
+    except SystemExit:
+        _wait()
+        raise
+    _wait()
+    return code
+
+
+def _wait() -> None:
+    if SIGNALS.ends_process:
+        wait_as_python_does()
 
 
 def _found(words: Sequence[str]) -> Program:

@@ -38,11 +38,13 @@ class EndSignals:
     Attributes:
         first: the first one, ``None`` before any.
         count: their number.
+        ends_process: whether this process ends with the command.
     """
 
     def __init__(self) -> None:
         self.first: signal.Signals | None = None
         self.count = 0
+        self.ends_process = False
         self._process = os.getpid()
         self._only_counts = False
         self._in_script = False
@@ -56,6 +58,7 @@ class EndSignals:
         Args:
             lasts: whether the process ends after the block; further signals then end it at once, without a traceback.
         """
+        self.ends_process = lasts
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -26,9 +26,12 @@ def fate_diffs(before: Trace, after: Trace, same_steps: Mapping[int, int]) -> tu
     Returns:
         Those that differ, by path.
     """
+    is_ahead = before.backend != after.backend
 
     def fields(old: AttributeFate, new: AttributeFate) -> tuple[FateField, ...]:
         step = None if new.step is None else same_steps.get(new.step, -1)
+        if is_ahead and old.fate == new.fate == "inlined" and None in (old.step, step):
+            step = old.step  # AOTInductor's graph has its parameters as constants from the start
         return _differing(_ALL_FIELDS, old, replace(new, step=step))
 
     return _diffs(before.attributes, after.attributes, fields)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from freeze_engine.analysis.kernel_comparison import kernels_time_ns, matched_kernels
 from freeze_engine.trace import Interval, Latency, Program, Trace
+from freeze_engine.trace.baselines import result_baseline
+
+_RESULT: Final = "result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,8 @@ class ProgramPair:
     """One program in both traces.
 
     Attributes:
-        name, method: as in `freeze_engine.trace.Program`, the same in both.
+        name: of the way to run the model; both names if the traces are of Inductor and of AOTInductor.
+        method: of the graph, the same in both.
         before, after: its place in the programs of the first and of the second trace, ``None`` where that has none.
         matches: of the kernels, in the order of the first one's calls, then what only the second has.
         ratio: time of all kernels in the second trace relative to the first, as in `KernelMatch`.
@@ -63,14 +67,23 @@ def program_pairs(before: Trace, after: Trace) -> tuple[ProgramPair, ...]:
     Returns:
         One pair for each program of either; none where neither is a trace of Inductor.
     """
-    ours, theirs = ({(each.method, each.name): place for place, each in enumerate(t.programs)} for t in (before, after))
+    ours, theirs = (_places(trace) for trace in (before, after))
     pace = _first_steps(before, after)
     pairs = []
-    for method, name in dict.fromkeys((*ours, *theirs)):
-        old, new = ours.get((method, name)), theirs.get((method, name))
+    for key in dict.fromkeys((*ours, *theirs)):
+        old, new = ours.get(key), theirs.get(key)
         programs = (None if old is None else before.programs[old], None if new is None else after.programs[new])
-        pairs.append(ProgramPair(name, method, old, new, tuple(_matches(*programs, pace)), _whole(*programs, pace)))
+        names = dict.fromkeys(program.name for program in programs if program is not None)
+        matches = tuple(_matches(*programs, pace))
+        pairs.append(ProgramPair(" / ".join(names), key[0], old, new, matches, _whole(*programs, pace)))
     return tuple(pairs)
+
+
+def _places(trace: Trace) -> dict[tuple[str, str], int]:
+    """Returns the places of a trace's programs by method and name, with one name for what either backend results in."""
+    result = result_baseline(trace.backend)
+    names = (_RESULT if each.name == result else each.name for each in trace.programs)
+    return {(each.method, name): place for place, (each, name) in enumerate(zip(trace.programs, names, strict=True))}
 
 
 _Pace = tuple[Interval, Interval] | None

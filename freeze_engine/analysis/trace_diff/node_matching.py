@@ -11,7 +11,7 @@ from freeze_engine.analysis.alignment import Pair, align, increasing, refine
 from freeze_engine.trace import Block, GraphSnapshot, Node, SourceRef, Trace, Value
 
 _MANGLE: Final = re.compile(r"___torch_mangle_\d+\.")
-_LEAVES: Final = frozenset({"prim::GetAttr", "prim::Constant"})
+_LEAVES: Final = frozenset({"prim::GetAttr", "prim::Constant", "get_attr"})
 _TOLD_BY_TEXT: Final = _LEAVES | {"prim::CallMethod", "prim::CallFunction"}
 
 _Key = Callable[[Node], Hashable]
@@ -161,7 +161,7 @@ class _Keys:
         if node is None:
             return None
         kept = node.constant and (node.constant.shape, node.constant.digest)
-        return (node.attributes, kept, tuple(self._held(source) for source in node.inputs))
+        return (_attributes(node), kept, tuple(self._held(source) for source in node.inputs))
 
     def _source(self, source: SourceRef | None) -> str | None:
         # Of a line only its text counts: an edit further up moves it.
@@ -195,7 +195,14 @@ def _gaps(pairs: Sequence[Pair], first: int, second: int) -> Iterator[tuple[int,
 
 
 def _attributes(node: Node) -> tuple[tuple[str, str], ...]:
+    if names_constant(node):
+        return ()
     return tuple((name, unmangled(text)) for name, text in node.attributes)
+
+
+def names_constant(node: Node) -> bool:
+    """Returns whether a node's attributes only name its constant: Inductor counts them up (``_frozen_param7``)."""
+    return node.op == "get_attr" and node.constant is not None
 
 
 def _is_literal(node: Node) -> bool:

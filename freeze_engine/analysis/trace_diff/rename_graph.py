@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Final
 
-from freeze_engine.analysis.trace_diff.node_matching import NodeMatcher, unmangled
+from freeze_engine.analysis.trace_diff.node_matching import NodeMatcher, names_constant, unmangled
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, Step, Value
 
 Names = tuple[str, ...]
@@ -77,7 +77,7 @@ class MethodNames:
         constant = self._constant(own.constant)
         if first is None:
             return replace(own, id=name, inputs=inputs, outputs=values, blocks=blocks, constant=constant)
-        attributes = first.attributes if _alike(first.attributes, own.attributes) else own.attributes
+        attributes = first.attributes if _alike(first, own) else own.attributes
         constant = _held_alike(name, first.constant, constant)
         node = Node(name, own.op, inputs, values, attributes, blocks, own.module, first.source, constant)
         return first if node == first else replace(node, source=own.source)
@@ -201,10 +201,12 @@ def _typed(name: str, value: Value, first: Value | None) -> Value:
     return Value(name, value.type)
 
 
-def _alike(first: tuple[tuple[str, str], ...], second: tuple[tuple[str, str], ...]) -> bool:
-    return first == second or [(name, unmangled(text)) for name, text in first] == [
-        (name, unmangled(text)) for name, text in second
-    ]
+def _alike(first: Node, second: Node) -> bool:
+    """Returns whether the attributes of two nodes say the same, apart from names that a run gives."""
+    if first.attributes == second.attributes or (names_constant(first) and names_constant(second)):
+        return True
+    one, other = ([(name, unmangled(text)) for name, text in node.attributes] for node in (first, second))
+    return one == other
 
 
 def _held_alike(node: str, first: Constant | None, second: Constant | None) -> Constant | None:

@@ -217,7 +217,8 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
             "freezing_discard_parameters emptied the original module: it cannot run eagerly any more, and inputs of a "
             "new shape cannot be compiled.",
         )
-    if not any(each.is_parameter for each in compiled.inputs) and any(each.paths for each in compiled.inputs):
+    held = [each for each in compiled.inputs if each.paths and not each.is_outside]
+    if held and not any(each.is_parameter for each in compiled.inputs):
         yield Notice(
             "nothing_frozen",
             "No parameter was inlined: Dynamo passed them as inputs, since torch._inductor.config.freezing was off "

@@ -8,8 +8,11 @@ CPU).
 from __future__ import annotations
 
 import importlib
+import inspect
+import re
 import sys
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -192,6 +195,9 @@ OPTIONAL: Mapping[str, PrivateName] = {
         "compile",
         "why Inductor's cache of compiled graphs could not be used",
     ),
+    "autotuning": PrivateName(
+        "torch._inductor.codecache", "PersistentCache.lookup", "compile", "the choices of autotuning and their times"
+    ),
     "restore_stack": PrivateName(
         "torch._dynamo.codegen",
         "PyCodegen.restore_stack",
@@ -272,9 +278,88 @@ def isolated_backend(mode: str | None, dynamic: bool | None) -> Any:
     return type("IsolatedInductor", (wrapper,), members)(mode or "default", None, dynamic)
 
 
+def compile_arguments(wrapper: Any) -> Mapping[str, Any]:
+    """Returns the arguments of the ``torch.compile`` call whose graph Dynamo hands over now, as far as they are kept.
+
+    torch turns a mode into options, and takes no options beside a mode (torch 2.13).
+
+    Args:
+        wrapper: Inductor as ``torch.compile``'s backend.
+
+    Returns:
+        ``mode``, ``dynamic``, ``fullgraph`` and ``options``; what torch does not tell is left out.
+    """
+    options, dynamic = dict(getattr(wrapper, "config", None) or {}), getattr(wrapper, "dynamic", None)
+    modes: Mapping[str, Any] = getattr(importlib.import_module("torch._inductor"), "list_mode_options", dict)()
+    mode = next((name for name, settings in modes.items() if settings == options), None)
+    found = {"options": options} if mode is None else {"mode": mode}
+    translator = getattr(importlib.import_module("torch._dynamo.symbolic_convert"), "InstructionTranslator", None)
+    try:
+        is_one = translator.current_tx().one_graph if translator is not None else None
+    except AttributeError:  # this torch keeps it elsewhere, or Dynamo does not run
+        is_one = None
+    known = {"dynamic": dynamic, "fullgraph": is_one}
+    return {**found, **{name: value for name, value in known.items() if value is not None}}
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledFunction:
+    """The user's function whose graph Dynamo hands over, where that is no method of a module.
+
+    Attributes:
+        name: qualified name, such as ``Server.answer``.
+        arguments: names of what its caller passes; anything else it reads from its closure, its object, or a global.
+    """
+
+    name: str
+    arguments: frozenset[str]
+
+
+_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+")
+
+
+def compiled_function() -> CompiledFunction | None:
+    """Returns the function that Dynamo translates now; ``None`` for a module's, or where this torch does not tell."""
+    translator = getattr(importlib.import_module("torch._dynamo.symbolic_convert"), "InstructionTranslator", None)
+    try:
+        running: Any = translator.current_tx() if translator is not None else None
+        code, values = running.f_code, running.f_locals
+    except AttributeError:
+        return None
+    # Callables of torch's own go through a function of Dynamo's (torch/_dynamo/external_utils.py, wrap_inline).
+    wrapped = values.get("fn") if code.co_filename.endswith("external_utils.py") else None
+    wrapped = getattr(wrapped, "cell_contents", wrapped)
+    if isinstance(values.get("self"), torch.nn.Module) or isinstance(wrapped, torch.nn.Module):
+        return None
+    name = getattr(wrapped, "__qualname__", "") or getattr(code, "co_qualname", code.co_name)  # new in Python 3.11
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += sum(bool(code.co_flags & flag) for flag in (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS))
+    arguments = frozenset(code.co_varnames[:count]) - {"self"}
+    resumed = _RESUMED.fullmatch(code.co_name)
+    return CompiledFunction(resumed[1] if resumed else name.rpartition("<locals>.")[2], arguments)
+
+
+def choice_shapes(choices: Iterable[Any]) -> str:
+    """Returns the shapes of what autotuning's choices read (``16x64, 64x128``), empty where torch does not tell."""
+    nodes = getattr(next(iter(choices), None), "input_nodes", None) or ()
+    return ", ".join("x".join(map(str, node.get_size())) for node in nodes if hasattr(node, "get_size"))
+
+
 def inductor_config() -> Any:
     """Returns ``torch._inductor.config``."""
     return importlib.import_module("torch._inductor.config")
+
+
+def graph_number(arguments: Mapping[str, Any]) -> int | None:
+    """Returns Inductor's number of a graph, ``None`` where it gives none.
+
+    Args:
+        arguments: of ``fw_compiler_freezing``: it gets the number itself (``graph_id``, up to torch 2.13) or an object
+            that has it (``CompilerConfigExtra``, pytorch#195157).
+    """
+    candidates = (arguments, *(getattr(each, "__dict__", {}) for each in arguments.values()))
+    found = (each.get("graph_id") for each in candidates)
+    return next((number for number in found if isinstance(number, int)), None)
 
 
 def setting_values(names: Iterable[str]) -> Mapping[str, Any]:
@@ -365,6 +450,27 @@ def compile_package(program: Any, path: Any, settings: Mapping[str, Any]) -> Non
     importlib.import_module("torch._inductor").aoti_compile_and_package(
         program, package_path=str(path), inductor_configs=dict(settings)
     )
+
+
+def profiled_events(run: Callable[[], object]) -> tuple[tuple[str, float], ...]:
+    """Runs something under torch's profiler, and returns name and duration in ns of each event, in order of beginning.
+
+    The older profiler is preferred where this torch has it (2.6 to 2.13): the one built on Kineto writes to standard
+    error on some machines.
+
+    Args:
+        run: called once.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # profiler_legacy is deprecated
+        try:
+            profile = importlib.import_module("torch.autograd.profiler_legacy").profile
+        except (ImportError, AttributeError):
+            profile = importlib.import_module("torch.autograd.profiler").profile
+        with profile() as profiled:
+            run()
+        events = sorted(profiled.function_events, key=lambda event: event.time_range.start)
+    return tuple((str(event.name), event.time_range.elapsed_us() * 1000) for event in events)
 
 
 def load_package(path: Any) -> Any:

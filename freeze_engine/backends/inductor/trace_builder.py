@@ -153,7 +153,7 @@ def _recorder(compiled: RawCompile, info: RecordingInfo | None) -> Recorder:
         info.name if info else compiled.model,
         "inductor" if compiled.package is None else "aotinductor",
         (info.call if info else "") or _call_text(compiled),
-        _option_rows(info.options if info else None, _discarded(compiled)),
+        _option_rows(info.options if info else None, _discarded(compiled) | ({} if info else _asked(compiled))),
         tuple(specs),
         environment((f"inductor.{name}", str(value)) for name, value in compiled.settings.items()),
         (),
@@ -178,18 +178,32 @@ def _discarded(compiled: RawCompile) -> dict[str, Any]:
     return {"discard_parameters": True} if compiled.settings.get("freezing_discard_parameters") else {}
 
 
+def _asked(compiled: RawCompile) -> dict[str, Any]:
+    """Returns the arguments of the user's call and its options, by name."""
+    arguments = {name: value for name, value in compiled.asked.items() if name != "options"}
+    return {**arguments, **compiled.asked.get("options", {})}
+
+
+def _arguments_text(compiled: RawCompile) -> str:
+    """Returns the arguments of the user's call after the first, without those that have torch's default."""
+    defaults: dict[str, Any] = {"mode": "default", "dynamic": None, "fullgraph": False, "options": {}}
+    told = {name: value for name, value in compiled.asked.items() if value != defaults.get(name)}
+    return "".join(f", {name}={told[name]!r}" for name in defaults if name in told)
+
+
 def _package(compiled: RawCompile) -> Package | None:
     found = compiled.package
     if found is None:
         return None
     path = found.path or (found.files[0] if found.files else "")
-    return Package(path, found.nbytes, tuple(PackagedConstant(*each) for each in found.constants))
+    return Package(path, found.nbytes, tuple(PackagedConstant(*each) for each in found.constants or ()))
 
 
 def _function(compiled: RawCompile) -> str:
     """Returns the name of the compiled function if it belongs to no module, else ``forward``."""
     end = compiled.end
-    known = compiled.root is None and compiled.model == "graph" and end is not None and not end.broken
+    is_function = compiled.root is None and (compiled.is_function or compiled.model == "graph")
+    known = is_function and end is not None and not end.broken
     return end.function if known and end is not None and end.function else FORWARD
 
 
@@ -212,7 +226,8 @@ def _call_text(compiled: RawCompile) -> str:
         return f"torch._inductor.{call}({compiled.model})  # torch._inductor.config.patch(freezing=True)"
     on = [key for key in ("freezing", "freezing_discard_parameters") if compiled.settings.get(key)]
     patch = ", ".join(f"{key}=True" for key in on) or "freezing=True"
-    return f"torch.compile({compiled.model})  # torch._inductor.config.patch({patch})"
+    arguments = f"{compiled.model}{_arguments_text(compiled)}"
+    return f"torch.compile({arguments})  # torch._inductor.config.patch({patch})"
 
 
 def _specs(inputs: Inputs) -> Iterator[InputSpec]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 import freeze_engine as fe
@@ -38,6 +38,38 @@ def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
             yield from [f"  … and {more} more"] if more else []
         else:
             yield f"  {', '.join(one.path for one in shown)}{f', … and {more} more' if more else ''}"
+
+
+def folded_lines(diff: fe.TraceDiff) -> Iterator[str]:
+    """Yields which weights only one of torch.compile and AOTInductor folds, and by which pass; none for other pairs.
+
+    Args:
+        diff: of two traces.
+    """
+    if diff.across_backends or diff.before.backend == diff.after.backend:
+        return
+    ours, theirs = ({fate.path: fate for fate in trace.attributes} for trace in (diff.before, diff.after))
+    sides = (("A", diff.before, ours, theirs), ("B", diff.after, theirs, ours))
+    both = sum(fate.fate == theirs[path].fate == "folded" for path, fate in ours.items() if path in theirs)
+    alone = [list(_folded_alone(*side)) for side in sides]
+    yield f"both fold {both} of {len(ours)} parameters and buffers" + ("" if any(alone) else ", and neither any other")
+    yield from (line for lines in alone for line in lines)
+    unseen = diff.before if diff.before.backend == "inductor" else diff.after
+    step = next((step for step in unseen.steps if step.name == "replace_params_with_constants"), None)
+    if step is not None:
+        side = "A" if unseen is diff.before else "B"
+        yield f"AOTInductor begins with the parameters as constants; in {side}, {pass_text(step)} makes them constants"
+
+
+def _folded_alone(
+    side: str, trace: fe.Trace, ours: Mapping[str, fe.AttributeFate], theirs: Mapping[str, fe.AttributeFate]
+) -> Iterator[str]:
+    passes: defaultdict[str, list[str]] = defaultdict(list)
+    for path, fate in ours.items():
+        if fate.fate == "folded" and (path not in theirs or theirs[path].fate != "folded"):
+            passes[_decider(trace, fate)].append(path)
+    for decider, paths in passes.items():
+        yield f"only {side} folds, by {decider}: {', '.join(paths)}"
 
 
 def change_text(diff: fe.TraceDiff, one: analysis.FateDiff) -> str:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import freeze_engine as fe
 from freeze_engine import analysis
 from freeze_engine.trace import node_line
-from viewer.text.diff.fates import fate_lines
+from viewer.text.diff.fates import fate_lines, folded_lines
 from viewer.text.diff.kernels import kernel_lines
 from viewer.text.diff.measurements import error_lines, latency_lines
 from viewer.text.diff.pass_pairs import purpose_lines
@@ -46,6 +46,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
         _section("How they ended", _failures(diff)),
         _section("What each backend did for one purpose", purpose_lines(diff, everything)),
         _section(_passes_title(diff), () if diff.pairs and not everything else _passes(diff, everything)),
+        _section("What torch.compile and AOTInductor fold", folded_lines(diff)),
         _section("Last graphs", chain.from_iterable(_final(diff, final, everything) for final in diff.finals)),
         _section(_attributes_title(diff), fate_lines(diff, everything)),
         _section("Folds that did not happen, told of only one of them", _near_misses(diff)),

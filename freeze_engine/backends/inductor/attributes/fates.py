@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from freeze_engine.backends.inductor.attributes.evidence import Fact, Story, held_evidence, lost_evidence, read_names
-from freeze_engine.backends.inductor.attributes.kept_inputs import KEPT_ADVICE, kept_reason
+from freeze_engine.backends.inductor.attributes.kept_inputs import kept_advice, kept_reason
 from freeze_engine.backends.inductor.attributes.origins import Origin
 from freeze_engine.backends.inductor.attributes.package import with_update
 from freeze_engine.backends.inductor.graph.model_tensors import ModelAttribute
@@ -118,7 +118,7 @@ def _preserved(story: Story, judge: Callable[..., AttributeFate], position: int)
     stands = any(value.name == given.name for value in last.graph.inputs)
     locations = (Location(first.method, given.name),) if stands else ()
     step = story.inlining.index if story.inlining else None
-    return judge("preserved", reason, (evidence,), KEPT_ADVICE.get(reason, ""), step, locations)
+    return judge("preserved", reason, (evidence,), kept_advice(given, reason), step, locations)
 
 
 def _made_constant(story: Story, judge: Callable[..., AttributeFate], position: int, uses: _Uses) -> AttributeFate:

@@ -38,6 +38,21 @@ KEPT_ADVICE: Mapping[Reason, str] = {
 }
 
 
+_OUTSIDE = (
+    "Make it a parameter or a buffer of a module that the function calls, so that Inductor can make it a constant."
+)
+
+
+def kept_advice(given: GraphInput, reason: Reason) -> str:
+    """Returns what would make an input a constant, empty where nothing is known.
+
+    Args:
+        given: the input.
+        reason: why torch kept it.
+    """
+    return _OUTSIDE if given.is_outside and reason == "not_a_parameter" else KEPT_ADVICE.get(reason, "")
+
+
 def kept_reason(given: GraphInput, step: Step) -> tuple[Reason, Evidence]:
     """Returns why torch kept an input, and what shows it.
 
@@ -55,6 +70,9 @@ def kept_reason(given: GraphInput, step: Step) -> tuple[Reason, Evidence]:
         fact = f"AOTAutograd: output {numbers} aliases it; such an input is kept ({RULE})"
         last = [aliases[name] for name in graph.outputs if name in aliases and aliases[name] is not None]
         return "aliases_output", _pointed(fact, step, last[0] if last else None, aliases)
+    if given.is_outside:
+        fact = "no module holds it: Dynamo passes a tensor of a closure, a global or another object as an input"
+        return "not_a_parameter", Evidence(fact, step.method, step.index)
     if not given.is_parameter:
         fact = "Dynamo passed it as an input of the graph: freezing was off while it traced the function"
         return "not_a_parameter", Evidence(fact, step.method, step.index)

@@ -23,7 +23,7 @@ def with_update(compiled: RawCompile, fate: AttributeFate) -> AttributeFate:
         fate: the fate.
     """
     package = compiled.package
-    if package is None or not package.constants:
+    if package is None or package.constants is None:
         return fate
     names = {fate.path, fate.same_as} - {""}
     held = next((each for each in package.constants if each[1] in names and each[2] != _FOLDED), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,28 @@ SETTINGS = (
     "aot_inductor.package_constants_in_so",
     "aot_inductor.force_mmap_weights",
 )
+
+
+#: What torch adds to the options of a compile ahead of time itself.
+_ADDED = frozenset(
+    {
+        "freezing",
+        "cpp_wrapper",
+        "aot_inductor.package",
+        "aot_inductor.output_path",
+        "aot_inductor.serialized_in_spec",
+        "aot_inductor.serialized_out_spec",
+    }
+)
+
+
+def user_options(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options of a call of Inductor without those that torch adds.
+
+    Args:
+        settings: of ``torch._inductor.config``.
+    """
+    return {name: value for name, value in settings.items() if name not in _ADDED}
 
 
 def constant_inputs(module: Any, inventory: Inventory) -> Iterator[GraphInput]:
@@ -102,12 +124,12 @@ def is_packaged(compiled: RawCompile, files: Any) -> bool:
     return not flat.isdisjoint(compiled.package.files)
 
 
-def constants_of(lowering: Any) -> tuple[tuple[str, str, str, int], ...]:
-    """Returns the constants of the package, none where this torch describes them in another way."""
+def constants_of(lowering: Any) -> tuple[tuple[str, str, str, int], ...] | None:
+    """Returns the constants of the package, ``None`` where this torch describes them in another way."""
     try:
         return torch_private.packaged_constants(lowering)
     except AttributeError:
-        return ()
+        return None
 
 
 def wrapper_code(result: Any) -> str | None:

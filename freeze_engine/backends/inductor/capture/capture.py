@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
+import math
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,9 +19,9 @@ import torch
 from freeze_engine.backends.common.active_captures import ActiveCaptures
 from freeze_engine.backends.common.patching import Patch
 from freeze_engine.backends.inductor import torch_private
-from freeze_engine.backends.inductor.capture.ahead_of_time import is_packaged, note_files, note_package
-from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
-from freeze_engine.backends.inductor.capture.compile_start import begin, guards, handed
+from freeze_engine.backends.inductor.capture.ahead_of_time import is_packaged, note_files, note_package, user_options
+from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture, UnrecordedCompile
+from freeze_engine.backends.inductor.capture.compile_start import asked, begin, function, guards, handed
 from freeze_engine.backends.inductor.capture.dynamo_code import dynamo_patches
 from freeze_engine.backends.inductor.capture.events import CompileEvents, CompileObserver
 from freeze_engine.backends.inductor.capture.hooks import patches
@@ -79,11 +80,16 @@ def _at_the_door() -> tuple[Patch, ...]:
     @functools.wraps(original)
     def enter(wrapper: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
         replace_inside()
-        token = handed.set(graph)
+        tokens = (
+            (handed, handed.set(graph)),
+            (asked, asked.set(torch_private.compile_arguments(wrapper))),
+            (function, function.set(torch_private.compiled_function())),
+        )
         try:
             return original(wrapper, graph, *args, **kwargs)
         finally:
-            handed.reset(token)
+            for variable, token in tokens:
+                variable.reset(token)  # type: ignore[arg-type]
 
     return (Patch(door.owner, door.attribute, enter),)
 
@@ -114,12 +120,20 @@ def _noting_unfrozen(original: Callable[..., Any]) -> Callable[..., Any]:
     def compile_fx(model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         # With settings of its own it calls itself again, under these settings.
         settings = kwargs.get("config_patches", args[1] if len(args) > 1 else None)
-        if not settings and _watching.get() is None:
-            freezing = torch_private.setting_values(("freezing",)).get("freezing")
-            if not freezing or torch.is_grad_enabled():
-                for capture in _active.here():
-                    capture.unrecorded["gradients" if freezing else "not_configured"] += 1
-        return original(model, inputs, *args, **kwargs)
+        is_watched = not settings and _watching.get() is None
+        seen = [(capture, len(capture.compiles)) for capture in _active.here()] if is_watched else []
+        freezing = torch_private.setting_values(("freezing",)).get("freezing")
+        reason: UnrecordedCompile = "gradients" if freezing else "not_configured"
+        is_frozen = freezing and not torch.is_grad_enabled()
+        token = asked.set(asked.get() or {"options": user_options(settings or {})})
+        try:
+            return original(model, inputs, *args, **kwargs)
+        finally:
+            asked.reset(token)
+            for capture, count in seen:
+                # A torch after 2.13 may freeze all the same, for it asks AOTAutograd whether this is inference.
+                if not is_frozen and len(capture.compiles) == count:
+                    capture.unrecorded[reason] += 1
 
     return compile_fx
 
@@ -159,7 +173,7 @@ def _observed(original: Callable[..., Any]) -> Callable[..., Any]:
         captures = _watched_by(freezing=True)
         if not captures:
             return original(module, inputs, dynamo_model, *args, **kwargs)
-        compiled = _begun(captures, module, dynamo_model, kwargs.get("graph_id"))
+        compiled = _begun(captures, module, dynamo_model, torch_private.graph_number(kwargs))
         if compiled is None:
             return original(module, inputs, dynamo_model, *args, **kwargs)
         with _watched(captures, compiled, module, "fw_compiler_freezing") as watching:
@@ -238,6 +252,13 @@ def _watched(
         events.end()
 
 
+def autotuning_lines(compiled: RawCompile) -> Iterator[str]:
+    """Yields a line for each set of kernels that autotuning compared: the fastest first, with the times."""
+    for each in compiled.autotuned.values():
+        times = (f"{name} {f'{ms * 1000:.3g} µs' if math.isfinite(ms) else 'failed'}" for name, ms in each.times_ms)
+        yield f"autotuning of {each.operator}({each.shapes}), the fastest first: {', '.join(times)}"
+
+
 def _inner(original: Callable[..., Any], watching: Observation) -> Callable[..., Any]:
     """Wraps the compile of the frozen graph: post-grad passes, lowering, code generation."""
 
@@ -252,7 +273,7 @@ def _inner(original: Callable[..., Any], watching: Observation) -> Callable[...,
         watching.compiled.output = weakref.ref(result)
         if watching.compiled.package is not None:
             note_files(watching.compiled, result)
-        log = [f"Inductor's cache of compiled graphs: {used}"]
+        log = [f"Inductor's cache of compiled graphs: {used}", *autotuning_lines(watching.compiled)]
         watching.add_note("CompiledFxGraph", COMPILE, log, getattr(result, "source_code", None))
         return result
 

@@ -52,11 +52,16 @@ class CompileCapture:
         if self.observer is not None:
             self.observer.compile_ended(compiled)
 
-    def roots(self, context: Any) -> tuple[tuple[str, torch.nn.Module], ...]:
+    def roots(self, context: Any, is_function: bool = False) -> tuple[tuple[str, torch.nn.Module], ...]:
         """Returns the outermost modules that a graph comes from, each with the prefix of its paths.
 
         After a graph break inside a submodule, Dynamo compiles that module's own ``forward``; its paths are still
         those from the outermost module that the capture has seen.
+
+        Args:
+            context: Dynamo's, of the compile.
+            is_function: whether a function was compiled that is no method of a module: paths then begin with the name
+                by which it reaches the module.
         """
         if self._model is not None:
             return (("", self._model),)
@@ -67,9 +72,10 @@ class CompileCapture:
         found = outermost([*known, *named.values()])
         self._roots = [weakref.ref(root) for root in found]
         mine = [root for root in found if any(id(module) in modules for module in root.modules())]
-        if len(mine) == 1:
+        if len(mine) == 1 and not is_function:
             return (("", mine[0]),)
-        return tuple((source_path(modules.get(id(root), ""))[0], root) for root in mine)
+        places = (source_path(modules.get(id(root), "")) for root in mine)
+        return tuple((".".join(filter(None, place)), root) for place, root in zip(places, mine, strict=True))
 
 
 def _is_subgraph(name: str, module: Any) -> bool:

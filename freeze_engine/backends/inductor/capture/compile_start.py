@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextvars
 import weakref
+from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from freeze_engine.backends.common.exported_programs import exported_class
 from freeze_engine.backends.inductor import torch_private
@@ -38,8 +40,15 @@ SETTINGS = (
     "triton.cudagraphs",
 )
 
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 #: Dynamo's graph during its compile.
 handed: contextvars.ContextVar[Any] = contextvars.ContextVar("inductor_handed", default=None)
+#: The function that Dynamo translates, `None` for a module's.
+function: contextvars.ContextVar[torch_private.CompiledFunction | None] = contextvars.ContextVar(
+    "inductor_function", default=None
+)
+#: Arguments of the call that compiles.
+asked: contextvars.ContextVar[Mapping[str, Any]] = contextvars.ContextVar("inductor_asked", default=_NOTHING)
 #: The reasons why Dynamo compiles a frame again, by the id of that compile.
 guards: contextvars.ContextVar[tuple[str | None, tuple[str, ...]]] = contextvars.ContextVar(
     "inductor_guards", default=(None, ())
@@ -58,7 +67,12 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
     context = torch_private.tracing_context()
     ahead = torch_private.is_ahead_of_time()
     settings = torch_private.setting_values((*SETTINGS, *(ahead_of_time.SETTINGS if ahead else ())))
-    roots = (("", dynamo_model),) if ahead and dynamo_model is not None else captures[-1].roots(context)
+    compiled_function = None if ahead else function.get()
+    roots = (
+        (("", dynamo_model),)
+        if ahead and dynamo_model is not None
+        else captures[-1].roots(context, compiled_function is not None)
+    )
     held = context.params_flat_unwrap_subclasses if context is not None else None
     seen = context.module_context.nn_modules.values() if context is not None else ()
     with torch_private.without_modes():  # the bytes of a tensor in a library's layout are read from a copy
@@ -72,11 +86,13 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
     )
     dynamo_models = (dynamo_model, noted)
     notes = torch_private.graph_notes(noted)
-    inputs = graph_inputs(module, dynamo_models, inventory, keep, captures[-1].keep_inputs) if dynamo_model else ()
+    keeps = (keep, captures[-1].keep_inputs)
+    inputs = graph_inputs(module, dynamo_models, inventory, keeps, compiled_function) if dynamo_model else ()
     if ahead:
         inputs = (*inputs, *ahead_of_time.constant_inputs(module, inventory))
     compiled = RawCompile(
-        model=_model_name(module, roots, ahead),
+        model=compiled_function.name if compiled_function is not None else _model_name(module, roots, ahead),
+        is_function=compiled_function is not None,
         root=weakref.ref(roots[0][1]) if len(roots) == 1 else None,
         compile_id=compile_id,
         graph_id=graph_id,
@@ -85,6 +101,7 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
         guards=why if guarded == compile_id else (),
         inputs=inputs,
         attributes=tuple(inventory.attributes.values()),
+        asked=asked.get(),
         live=live_paths(context, notes, inventory),
         assigned=assignments(context, notes, inventory),
         package=RawPackage() if ahead else None,

@@ -19,7 +19,7 @@ from freeze_engine.backends.inductor.capture.pass_observer import (
     POST_GRAD,
     Observation,
 )
-from freeze_engine.backends.inductor.capture.raw import RawKernel
+from freeze_engine.backends.inductor.capture.raw import Autotuning, RawKernel
 
 Current = Callable[[], "Observation | None"]
 Hook = Callable[[Callable[..., Any], Current], Callable[..., Any]]
@@ -290,6 +290,22 @@ def _cache_key(original: Callable[..., Any], current: Current) -> Callable[..., 
     return prepare_key
 
 
+def autotuning(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
+    """Inductor asks here for the times of several kernels; it measures them unless it knows them from before."""
+
+    @functools.wraps(original)
+    def lookup(cache: Any, choices: Any, operator: str, inputs: str, *args: Any, **kwargs: Any) -> Any:
+        timings = original(cache, choices, operator, inputs, *args, **kwargs)
+        watching = current()
+        if watching is not None and timings and len(timings) == len(choices):
+            times = sorted(((str(choice.name), float(ms)) for choice, ms in timings.items()), key=lambda each: each[1])
+            found = Autotuning(operator, torch_private.choice_shapes(choices), tuple(times))
+            watching.compiled.autotuned[operator, inputs] = found
+        return timings
+
+    return lookup
+
+
 def _module(graph: Any) -> Any:
     """Returns the graph module of a pass's argument: the argument itself, or the owner of that graph."""
     return getattr(graph, "owning_module", graph)
@@ -326,4 +342,5 @@ _HOOKS: Mapping[str, Hook] = {
     "cpp_kernel_nodes": _kernel_nodes,
     "triton_kernel_nodes": _kernel_nodes,
     "cache_key": _cache_key,
+    "autotuning": autotuning,
 }

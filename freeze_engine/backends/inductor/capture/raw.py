@@ -69,6 +69,21 @@ class RawKernel:
 
 
 @dataclass(frozen=True, slots=True)
+class Autotuning:
+    """Kernels that Inductor ran to choose one of them.
+
+    Attributes:
+        operator: torch's name of the choice, such as ``addmm``.
+        shapes: of its inputs; empty where they are not known.
+        times_ms: name and time of each, the fastest first; infinity for one that did not run.
+    """
+
+    operator: str
+    shapes: str
+    times_ms: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RawFailure:
     """The exception that ended a compile, and the pass it came from."""
 
@@ -114,14 +129,14 @@ class RawPackage:
     """Results of ahead-of-time compilation.
 
     Attributes:
-        constants: name in the code, key, kind and bytes of each constant.
+        constants: name in the code, key, kind and bytes of each constant; ``None`` where they are not known.
         code: the C++ code of the wrapper, which calls the kernels.
         files: those that the compile wrote, as torch returned them.
         path: of the package they were put into; empty if they were not.
         nbytes: of the package, or of the files.
     """
 
-    constants: tuple[tuple[str, str, str, int], ...] = ()
+    constants: tuple[tuple[str, str, str, int], ...] | None = None
     code: str | None = None
     files: tuple[str, ...] = ()
     path: str = ""
@@ -133,11 +148,15 @@ class RawCompile:
     """Raw data of one graph that Inductor compiled with freezing on.
 
     Attributes:
-        model: name of the class of the outermost module that the graph comes from.
+        model: name of the function that was compiled, else of the class of the outermost module that the graph comes
+            from.
         root: a weak reference to that module; ``None`` where there is none, or more than one.
         compile_id: Dynamo's name of the compile (``0/1``), ``None`` outside Dynamo.
         graph_id: Inductor's number of the graph.
         settings: ``(name, value)`` of the settings that control freezing.
+        is_function: whether a function was compiled that is no method of a module.
+        asked: arguments of the call that compiled it: ``mode``, ``dynamic``, ``fullgraph``, ``options``; what is not
+            known is left out.
         end: the reason for the end of the graph.
         guards: the guards that failed before this recompilation; empty for a first compile.
         inputs: the graph's inputs, parameters first. Ahead of time, parameters and buffers are constants of the graph;
@@ -147,6 +166,7 @@ class RawCompile:
         assigned: the attributes that the function assigns, so that what was compiled fits no later call.
         steps: the passes.
         kernels: the kernels that the generated code calls, in that order.
+        autotuned: what autotuning compared, by its keys there.
         program: a weak reference to the generated module, ``None`` where it was not seen.
         output: a weak reference to Inductor's compiled graph, ``None`` if it was not seen.
         preserved: positions in ``inputs`` that are inputs of the compiled graph still; ``None`` if it never got there.
@@ -168,10 +188,13 @@ class RawCompile:
     guards: tuple[str, ...]
     inputs: tuple[GraphInput, ...]
     attributes: tuple[ModelAttribute, ...]
+    is_function: bool = False
+    asked: Mapping[str, Any] = field(default_factory=dict)
     live: frozenset[str] | None = None
     assigned: tuple[Assignment, ...] = ()
     steps: list[RawStep] = field(default_factory=list)
     kernels: list[RawKernel] = field(default_factory=list)
+    autotuned: dict[tuple[str, str], Autotuning] = field(default_factory=dict)
     program: Callable[[], Any] | None = None
     output: Callable[[], Any] | None = None
     preserved: tuple[int, ...] | None = None

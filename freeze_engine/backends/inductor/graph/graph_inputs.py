@@ -36,6 +36,7 @@ class GraphInput:
         value: returns the real tensor or number, ``None`` once it is gone.
         symbol: the graph's name of a number that is not known before the run (``s0``); empty for anything else.
         is_size: whether Dynamo read it off a tensor that is an input as well, so that no user passes it.
+        is_outside: whether a function reads it from its closure, its object or a global, and no module holds it.
     """
 
     name: str
@@ -48,6 +49,7 @@ class GraphInput:
     value: Callable[[], Any]
     symbol: str = ""
     is_size: bool = False
+    is_outside: bool = False
 
 
 class Inventory:
@@ -113,7 +115,11 @@ def outermost(modules: Iterable[Any]) -> tuple[torch.nn.Module, ...]:
 
 
 def graph_inputs(
-    module: Any, dynamo_modules: tuple[Any, Any], inventory: Inventory, keep_parameters: bool, keep_inputs: bool
+    module: Any,
+    dynamo_modules: tuple[Any, Any],
+    inventory: Inventory,
+    keeps: tuple[bool, bool],
+    function: torch_private.CompiledFunction | None = None,
 ) -> tuple[GraphInput, ...]:
     """Describes the inputs of Inductor's graph.
 
@@ -124,8 +130,8 @@ def graph_inputs(
         module: AOTAutograd's graph module.
         dynamo_modules: Dynamo's graph module as AOTAutograd got it, and as Dynamo made it.
         inventory: of the model.
-        keep_parameters: whether to keep the parameters and buffers alive.
-        keep_inputs: whether to keep the user's arguments alive.
+        keeps: whether to keep the parameters and buffers alive, and whether the user's arguments.
+        function: the function that was compiled, ``None`` for a module's.
 
     Returns:
         One for each placeholder, in order.
@@ -136,14 +142,17 @@ def graph_inputs(
     given, noted = dynamo_modules
     names = _parameter_names(given, context, len(held))
     notes = torch_private.graph_notes(noted)
+    keep_parameters, keep_inputs = keeps
     passed = list(_passed(noted))
     found = []
     for index, node in enumerate(module.graph.find_nodes(op="placeholder")):
         mutated, outputs = _effects(metadata, index)
-        symbol, is_size = "", False
+        symbol, is_size, is_outside = "", False, False
         if index < len(held):
             value, keep = held[index], keep_parameters
-            paths = inventory.paths(value) or _noted_paths(names[index], notes)
+            paths = inventory.paths(value) or _noted_paths(names[index], notes, function is not None)
+            if function is not None and paths and not inventory.paths(value):
+                inventory.add(paths[0], _kind(value), value)
             label = paths[0] if paths else node.name
         else:
             position = getattr(node.meta.get("desc"), "idx", index - len(held))
@@ -153,13 +162,15 @@ def graph_inputs(
                 bool(_SIZE.search(source)),
                 torch_private.concrete(value),
             )
+            is_outside = _is_outside(source, value, function)
+            if is_outside and not inventory.paths(value):
+                inventory.add(".".join(filter(None, source_path(source))), _kind(value), value)
             label, paths, keep = _argument(source, value, inventory), inventory.paths(value), keep_inputs
         label = label or node.name
         spec = input_spec(label, node.meta.get("val") if value is None else value)
         held_by = _reference(value, keep)
-        found.append(
-            GraphInput(node.name, label, paths, index < len(held), mutated, outputs, spec, held_by, symbol, is_size)
-        )
+        facts = (mutated, outputs, spec, held_by, symbol, is_size, is_outside)
+        found.append(GraphInput(node.name, label, paths, index < len(held), *facts))
     return tuple(found)
 
 
@@ -181,11 +192,19 @@ def _parameter_names(dynamo_module: Any, context: Any, count: int) -> list[str]:
     return [named[index] if index < len(named) else "" for index in flat]
 
 
-def _noted_paths(name: str, notes: Mapping[str, Any]) -> tuple[str, ...]:
+def _noted_paths(name: str, notes: Mapping[str, Any], from_root: bool) -> tuple[str, ...]:
+    """Returns the path that Dynamo noted of an input; with the variable that it starts from, if asked."""
     if name in notes["paths"]:
         return (notes["paths"][name],)
     source = notes["sources"].get(name)
-    return (source_path(torch_private.source_name(source))[1],) if source is not None else ()
+    if source is None:
+        return ()
+    root, path = source_path(torch_private.source_name(source))
+    return (".".join(filter(None, (root, path))) if from_root else path,)
+
+
+def _kind(value: Any) -> AttributeKind:
+    return "parameter" if isinstance(value, torch.nn.Parameter) else "attribute"
 
 
 def _passed(dynamo_module: Any) -> Iterator[tuple[str, Any]]:
@@ -194,6 +213,14 @@ def _passed(dynamo_module: Any) -> Iterator[tuple[str, Any]]:
         argument = node.meta.get("grapharg")
         source = getattr(argument, "source", None)
         yield torch_private.source_name(source) if source is not None else node.name, getattr(argument, "example", None)
+
+
+def _is_outside(source: str, value: Any, function: torch_private.CompiledFunction | None) -> bool:
+    """Returns whether a function reads a tensor from its closure, its object or a global, and not from an argument."""
+    if function is None or not isinstance(value, torch.Tensor):
+        return False
+    name, _ = source_path(source)
+    return bool(name) and name not in function.arguments
 
 
 def _argument(source: str, value: Any, inventory: Inventory) -> str:

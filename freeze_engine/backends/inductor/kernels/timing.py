@@ -25,8 +25,10 @@ from freeze_engine.tensors.tree_map import map_tensors
 from freeze_engine.trace import Interval, Program
 
 _TIMED = "__timed__"
-_WARMUP_ROUNDS = 3
-_MAX_ROUNDS = 200
+WARMUP_ROUNDS = 3
+"""Rounds that are not counted."""
+MAX_ROUNDS = 200
+"""Rounds that are counted at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +166,24 @@ def timed(programs: Sequence[Runnable], seconds: float) -> tuple[Program, ...]:
     samples: list[list[tuple[float, ...]]] = [[] for _ in programs]
     begun = time.perf_counter()
     with inference():
-        for number in range(_WARMUP_ROUNDS + _MAX_ROUNDS):
-            if number >= _WARMUP_ROUNDS + MIN_ROUNDS and time.perf_counter() - begun > seconds:
+        for number in range(WARMUP_ROUNDS + MAX_ROUNDS):
+            if number >= WARMUP_ROUNDS + MIN_ROUNDS and time.perf_counter() - begun > seconds:
                 break
             for runnable, taken in zip(programs, samples, strict=True):
                 taken.append(runnable.run())
     return tuple(
-        _with_times(runnable.program, np.array(taken[_WARMUP_ROUNDS:]))
+        with_times(runnable.program, np.array(taken[WARMUP_ROUNDS:]))
         for runnable, taken in zip(programs, samples, strict=True)
     )
 
 
-def _with_times(program: Program, samples: Any) -> Program:
-    """Returns a program with the times of its kernels; one that did not run, in a branch not taken, has none."""
+def with_times(program: Program, samples: Any) -> Program:
+    """Returns a program with the times of its kernels; one that did not run, in a branch not taken, has none.
+
+    Args:
+        program: the program.
+        samples: a row for each round, a column for each kernel, in ns.
+    """
     kernels = []
     for index, kernel in enumerate(program.kernels):
         taken = samples[:, index]

@@ -10,6 +10,7 @@ import torch
 
 from freeze_engine.backends.common.active_captures import apart
 from freeze_engine.backends.inductor.capture.compile import compiled_once
+from freeze_engine.backends.inductor.kernels.package_timing import NotTimedError, timed_package
 from freeze_engine.measure.candidate import Candidate, CandidateError, cloned, inference, reported
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.latency import failures_told, measure_latency
@@ -19,9 +20,10 @@ from freeze_engine.measure.torch_threads import SETTING, intra_op_threads
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import InductorOptions, Measure, Progress
 from freeze_engine.tensors.module_copy import replica
-from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Trace
+from freeze_engine.trace import Baseline, Latency, Notice, Numerics, Program, Trace
 from freeze_engine.trace.baselines import COMPILED_FROZEN, COMPILED_UNFROZEN, EAGER, PACKAGED
 
+_SHARE_OF_KERNELS = 0.1  # of the time to spend on latencies
 _WAYS = (("without", COMPILED_UNFROZEN, False), ("with", COMPILED_FROZEN, True))
 
 
@@ -32,12 +34,14 @@ class RunnablePackage:
     Attributes:
         model: the module that it was compiled from; it is copied, and stays as it is.
         package: the loaded package.
+        program: the exported program that it was compiled from.
         inputs: what to run them on.
         via: how the model gets into TorchScript.
     """
 
     model: torch.nn.Module
     package: Any
+    program: Any
     inputs: Inputs
     via: Literal["script", "trace"]
 
@@ -75,6 +79,7 @@ class _Measuring:
     def run(self) -> Trace:
         candidates = tuple(self._candidates())
         latencies, numerics = self._latencies(candidates), self._numerics(candidates)
+        self._time_kernels()
         baselines = tuple(
             Baseline(str(each.key), latencies.get(each.key, ()), numerics.get(each.key, ())) for each in candidates
         )
@@ -96,6 +101,33 @@ class _Measuring:
     def _compiled(self, freezing: bool) -> Any:
         inputs = cloned(self.subject.inputs)
         return apart(compiled_once, replica(self.subject.model), inputs, InductorOptions(), freezing)
+
+    def _time_kernels(self) -> None:
+        """Adds the times of the package's kernels to the trace, or a notice with the reason why there are none."""
+        if not self.measure.latency or not self.trace.programs:
+            return
+        self.progress("compiling with a clock around each kernel", 0, 1)
+        try:
+            with inference(), reported():
+                programs = tuple(self._timed(program) for program in self.trace.programs)
+        except CandidateError as error:
+            told = error.__cause__ if isinstance(error.__cause__, NotTimedError) else error
+            text = f"The kernels of the package were not timed: {' '.join(str(told).split())}."
+            self.notices.append(Notice("not_measured", text))
+        else:
+            self.trace = replace(self.trace, programs=programs)
+
+    def _timed(self, program: Program) -> Program:
+        inputs = self.subject.inputs
+        others = {each.device.type for each in self.subject.model.state_dict().values()} - {"cpu"}
+        if others:
+            raise NotTimedError(f"the model is on {', '.join(sorted(others))}, and torch times only calls from the CPU")
+
+        def run(package: Any) -> None:
+            given = cloned(inputs)
+            package(*given.args, **given.kwargs)
+
+        return timed_package(program, self.subject.program, run, self.measure.seconds * _SHARE_OF_KERNELS)
 
     def _latencies(self, candidates: tuple[Candidate, ...]) -> Mapping[Any, tuple[Latency, ...]]:
         if not self.measure.latency:

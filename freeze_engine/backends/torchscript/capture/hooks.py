@@ -171,12 +171,14 @@ def _tell_beginning(freeze: RawFreeze) -> None:
 
 @contextlib.contextmanager
 def _log_of(freeze: RawFreeze) -> Iterator[None]:
-    """Captures torch's log, except where torch could not print the constants it would log and the freeze would fail."""
-    if any(is_unprintable(tensor) for slot in freeze.slots.values() for tensor in slot.tensors):
-        yield
-        return
-    with captured_log(_clock, freeze.observer.log_file) as log:
-        freeze.log = log
+    """Captures torch's log, except where torch could not print the constants it would log and the freeze would fail.
+
+    Nor can it be captured where no file can be opened for it (too many open files): the user's freeze goes on without.
+    """
+    with contextlib.ExitStack() as stack:
+        if not any(is_unprintable(tensor) for slot in freeze.slots.values() for tensor in slot.tensors):
+            with contextlib.suppress(OSError):
+                freeze.log = stack.enter_context(captured_log(_clock, freeze.observer.log_file))
         yield
 
 

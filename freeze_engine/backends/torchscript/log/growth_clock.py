@@ -16,7 +16,7 @@ from pathlib import Path
 
 #: One entry of the child's answer: offset in bytes, ``time.monotonic_ns``.
 _ENTRY = struct.Struct("=QQ")
-_WATCHER = """
+_WATCHER = """# freeze_engine: growth of torch's log
 import ctypes, os, struct, sys, time
 # Linux rounds short sleeps up to 50 us unless asked not to (PR_SET_TIMERSLACK).
 ctypes.CDLL(None).prctl(29, 1, 0, 0, 0)

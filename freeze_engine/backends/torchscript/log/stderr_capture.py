@@ -9,6 +9,7 @@ there meanwhile is passed on to the real stderr afterwards. Checked on torch 2.1
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -77,8 +78,11 @@ def _sink(path: Path | None) -> IO[bytes]:
 
 @contextlib.contextmanager
 def _stderr_into(sink: IO[bytes], own_option: str, log: CapturedLog) -> Iterator[None]:
-    """Points file descriptor 2 at ``sink``; forwards other writers' bytes before the real one is restored."""
-    real = os.dup(2)
+    """Points file descriptor 2 at ``sink``; forwards other writers' bytes before the real one is restored.
+
+    A program may have closed it, as daemons do; it is closed again then.
+    """
+    real = _duplicate(2)
     data = b""
     try:
         os.dup2(sink.fileno(), 2)
@@ -88,9 +92,12 @@ def _stderr_into(sink: IO[bytes], own_option: str, log: CapturedLog) -> Iterator
             data = _content(sink, 0)
             _write_all(real, _foreign(data, own_option))
     finally:
-        os.dup2(real, 2)
-        _write_all(real, _content(sink, len(data)))
-        os.close(real)
+        if real is None:
+            os.close(2)
+        else:
+            os.dup2(real, 2)
+            _write_all(real, _content(sink, len(data)))
+            os.close(real)
         log.keep(data)
 
 
@@ -121,9 +128,10 @@ def logging_off() -> Iterator[None]:
 
 
 def _flush_stderr() -> None:
-    """Flushes Python's stderr; a program may have closed or removed it."""
+    """Flushes Python's stderr; a program may have closed or removed it, and its disk may be full."""
     if sys.stderr is not None and not sys.stderr.closed:
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
 
 
 def _content(sink: IO[bytes], start: int) -> bytes:
@@ -131,9 +139,21 @@ def _content(sink: IO[bytes], start: int) -> bytes:
     return os.pread(sink.fileno(), os.fstat(sink.fileno()).st_size - start, start)
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
+def _duplicate(descriptor: int) -> int | None:
+    """Returns another descriptor of the same file, ``None`` where this one is closed."""
+    try:
+        return os.dup(descriptor)
+    except OSError as error:
+        if error.errno != errno.EBADF:
+            raise
+        return None
+
+
+def _write_all(descriptor: int | None, data: bytes) -> None:
+    """Writes what others wrote; where that cannot be written (a full disk, a closed pipe), theirs was not either."""
+    with contextlib.suppress(OSError):
+        while data and descriptor is not None:
+            data = data[os.write(descriptor, data) :]
 
 
 def _foreign(data: bytes, own_option: str) -> bytes:

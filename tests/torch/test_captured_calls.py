@@ -1,0 +1,146 @@
+"""What a capture keeps of the call that compiled: its arguments, the function's closure, autotuning's choices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+import freeze_engine as fe
+from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.capture.capture import autotuning_lines
+from freeze_engine.backends.inductor.capture.hooks import autotuning
+from freeze_engine.backends.inductor.capture.raw import Autotuning
+
+FREEZING = {"freezing": True}
+
+
+class Scaled(torch.nn.Module):
+    """Holds a parameter, and a buffer so small that Inductor writes its value into the code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.full((16,), 2.0))
+        self.register_buffer("offset", torch.ones(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight + self.offset
+
+
+def closure() -> Callable[[torch.Tensor], torch.Tensor]:
+    """Returns a function that reads modules, a parameter and a tensor from its closure."""
+    module, listed = Scaled().eval(), [Scaled().eval()]
+    gain, shift = torch.nn.Parameter(torch.ones(16)), torch.full((16,), 3.0)
+
+    def answer(x: torch.Tensor) -> torch.Tensor:
+        return listed[0](module(x)) * gain + shift
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def of_closure() -> fe.Trace:
+    torch.compiler.reset()
+    with fe.capture() as captured, torch._inductor.config.patch(FREEZING), torch.no_grad():
+        torch.compile(closure(), options={"epilogue_fusion": False}, dynamic=False, fullgraph=True)(torch.ones(2, 16))
+    (trace,) = captured.traces
+    return trace
+
+
+def test_a_captured_function_has_its_name_and_the_arguments_of_its_compile(of_closure: fe.Trace) -> None:
+    assert of_closure.name == "answer"
+    arguments = "answer, dynamic=False, fullgraph=True, options={'epilogue_fusion': False}"
+    assert of_closure.call == f"torch.compile({arguments})  # torch._inductor.config.patch(freezing=True)"
+    assert of_closure.options == (
+        ("dynamic", "False"),
+        ("epilogue_fusion", "False"),
+        ("freezing", "True"),
+        ("fullgraph", "True"),
+    )
+    assert [spec.name for spec in of_closure.inputs] == ["x"]
+
+
+def test_tensors_of_a_closure_have_paths_and_fates(of_closure: fe.Trace) -> None:
+    found = {fate.path: (fate.kind, fate.fate, fate.reason) for fate in of_closure.attributes}
+    assert found == {
+        "gain": ("parameter", "inlined", None),
+        "listed.0.offset": ("buffer", "inlined", None),
+        "listed.0.weight": ("parameter", "inlined", None),
+        "module.offset": ("buffer", "inlined", None),
+        "module.weight": ("parameter", "inlined", None),
+        "shift": ("attribute", "preserved", "not_a_parameter"),
+    }
+    (advice,) = {fate.advice for fate in of_closure.attributes if fate.path == "shift"}
+    assert advice.startswith("Make it a parameter or a buffer of a module")
+    assert "nothing_frozen" not in {notice.code for notice in of_closure.notices}
+
+
+@pytest.mark.parametrize(
+    ("mode", "options", "found"),
+    [
+        (None, None, {"mode": "default"}),
+        ("max-autotune", None, {"mode": "max-autotune"}),
+        ("max-autotune-no-cudagraphs", None, {"mode": "max-autotune-no-cudagraphs"}),
+        (None, {"max_autotune": True}, {"options": {"max_autotune": True}}),
+    ],
+)
+def test_torch_compile_s_backend_tells_its_mode_or_its_options(mode: Any, options: Any, found: Any) -> None:
+    wrapper = torch._TorchCompileInductorWrapper(mode, options, None)
+    assert torch_private.compile_arguments(wrapper) == found
+
+
+def test_number_of_a_graph_is_found_wherever_torch_passes_it() -> None:
+    """Up to torch 2.13 it is an argument of ``fw_compiler_freezing``, later a field of one (pytorch#195157)."""
+    extra = SimpleNamespace(graph_id=7, cudagraphs=None)
+    assert torch_private.graph_number({"dynamo_model": torch.nn.Identity(), "graph_id": 7}) == 7
+    assert torch_private.graph_number({"dynamo_model": torch.nn.Identity(), "compiler_config_extra": extra}) == 7
+    assert torch_private.graph_number({"dynamo_model": torch.nn.Identity()}) is None
+
+
+def test_autotuning_notes_every_kernel_with_its_time_the_fastest_first() -> None:
+    compiled: Any = SimpleNamespace(autotuned={})
+    watching: Any = SimpleNamespace(compiled=compiled)
+    shaped = [SimpleNamespace(get_size=lambda: (16, 64)), SimpleNamespace(get_size=lambda: (64, 8))]
+    choices = [SimpleNamespace(name=name, input_nodes=shaped) for name in ("_mkl_linear", "cpp_gemm_0", "broken")]
+    times = dict(zip(map(id, choices), (0.0107, 0.00649, math.inf), strict=True))
+
+    class Timings(dict[Any, float]):
+        def items(self) -> Any:
+            return [(choice, times[id(choice)]) for choice in choices]
+
+    def measured(*_: Any, benchmark: Any = None) -> Any:
+        return Timings(times) if benchmark else {}
+
+    lookup = autotuning(measured, lambda: watching)
+    assert lookup(None, choices, "addmm", "key", benchmark=None) == {}
+    assert compiled.autotuned == {}
+    lookup(None, choices, "addmm", "key", benchmark=len)
+    expected = Autotuning(
+        "addmm", "16x64, 64x8", (("cpp_gemm_0", 0.00649), ("_mkl_linear", 0.0107), ("broken", math.inf))
+    )
+    assert compiled.autotuned == {("addmm", "key"): expected}
+    assert list(autotuning_lines(compiled)) == [
+        "autotuning of addmm(16x64, 64x8), the fastest first: cpp_gemm_0 6.49 µs, _mkl_linear 10.7 µs, broken failed"
+    ]
+
+
+@pytest.mark.parametrize("way", ["configuration", "options"])
+def test_aot_compile_is_recorded_where_freezing_is_on_by(way: str) -> None:
+    program = torch.export.export(Scaled().eval(), (torch.ones(2, 16),))
+    # Its C++ code is packaged and not compiled, which takes longer than all the rest.
+    options = {"aot_inductor.package": True, "aot_inductor.package_cpp_only": True}
+    settings = FREEZING if way == "configuration" else {}
+    asked = options if settings else options | FREEZING
+    with fe.capture() as captured, torch.no_grad(), torch._inductor.config.patch(settings):
+        torch._inductor.aot_compile(program.module(), (torch.ones(2, 16),), options=asked)
+    (trace,) = captured.traces
+    assert (trace.name, trace.backend) == ("Scaled", "aotinductor")
+    assert trace.options == (("aot_inductor.package_cpp_only", "True"), ("freezing", "True"))
+    assert {fate.path: (fate.fate, fate.updatable) for fate in trace.attributes} == {
+        "offset": ("inlined", False),
+        "weight": ("inlined", True),
+    }
