@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -61,7 +63,7 @@ def visit(name: str, model: str, folder: Path, programs: Path, limit_s: float) -
         try:
             told, _ = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGKILL)  # with its browser and its server
             told, _ = process.communicate()
     lines = [line for line in told.splitlines() if line.startswith("{")]
     return json.loads(lines[-1]) if lines else {}
