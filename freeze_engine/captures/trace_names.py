@@ -7,12 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    _LOCKS = False
-else:
-    _LOCKS = True
+from freeze_engine.process.posix import try_lock
 
 SUFFIX: Final = ".fztrace"
 #: A file's time comes from a coarser clock than the system's (Linux: up to 10 ms).
@@ -46,12 +41,12 @@ class TraceNames:
 
     def take(self, number: int) -> None:
         """Keeps other runs from a name whose trace has been written; the lock ends with this process."""
-        if number != 1 or not self._is_main or not _LOCKS:
+        if number != 1 or not self._is_main:
             return
         self._release()
         with contextlib.suppress(OSError):  # a file system without locks
-            self._lock = os.open(self._folder / self.of(1), os.O_RDONLY | os.O_CLOEXEC)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock = os.open(self._folder / self.of(1), os.O_RDONLY)
+            try_lock(self._lock)
 
     def _tags(self, process: int | None) -> list[str]:
         number = os.getpid() if process is None else process
@@ -75,14 +70,12 @@ class TraceNames:
 
 
 def _is_locked(path: Path) -> bool:
-    if not _LOCKS:
-        return False
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY)
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try_lock(descriptor)
     except BlockingIOError:
         return True
     except OSError:  # a file system without locks
