@@ -67,6 +67,7 @@ async function connect(asked) {
     { token, roots: { [root]: HOLDER }, root_ids: [root], use_for_title: false },
   ]);
   if (!views.length) throw new Error("the server does not answer");
+  document.documentElement.dataset.session = "open"; // for programs that drive the page
 }
 
 const asked = session();

@@ -118,6 +118,7 @@
     Bokeh.set_log_level("warn");
     const views = await Bokeh.embed.embed_items({}, [{ token, roots: { [root]: HOLDER }, root_ids: [root], use_for_title: false }]);
     if (!views.length) throw new Error("the server does not answer");
+    document.documentElement.dataset.session = "open";
   }
   var asked = session();
   asked.catch(() => {

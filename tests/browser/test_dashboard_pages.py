@@ -197,6 +197,7 @@ def test_one_click_records_an_example(opened: Opener) -> None:
             "threads": None,
             "input_sets": 3,
             "values": True,
+            "runtime": True,
         },
         "checks": [],
         "ablation": False,
@@ -593,6 +594,7 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
         "threads": 2,
         "input_sets": 1,
         "values": True,
+        "runtime": True,
     }
 
 

@@ -116,7 +116,8 @@ class _Oracle:
             with torch.no_grad():
                 self._tensors[fate.path].add_(0.375)
             after = self._run(compiled)
-            moved = any(not torch.equal(one, other) for one, other in zip(before, after, strict=True))
+            # Two calls with equal values differ in last bits: where memory lies decides how a loop is vectorised.
+            moved = any(not torch.allclose(*pair, rtol=1e-5, atol=1e-5) for pair in zip(before, after, strict=True))
             if moved != expected:
                 yield f"{fate.path}: {fate.fate} {fate.reason or ''}, and it {'moves' if moved else 'moves no'} output"
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.notebook.html_output import comparison_html, trace_html
 from viewer.notebook.view_state import Choices
 from viewer.page import diff_data
 from viewer.report import Embedding
 from viewer.views.comparison.sources import with_own_files
 from viewer.views.overview import first_step
+from viewer.views.runtime import with_runtime
 
 _TABS: Final = (
     "summary",
@@ -96,7 +98,7 @@ def one_trace(trace: fe.Trace) -> ViewContent:
 
     first = {"step": first_step(trace, fe.summarize(trace).main_step), "tab": "summary"}
     choices = Choices(_tabs(trace), _paths(trace), tuple(len(program.kernels) for program in trace.programs))
-    return ViewContent(trace.name or "unnamed model", trace.steps, (), first, choices, html)
+    return ViewContent(trace.name or "unnamed model", with_runtime(trace).steps, (), first, choices, html)
 
 
 def two_traces(first: fe.Trace, second: fe.Trace) -> ViewContent:
@@ -122,14 +124,15 @@ def two_traces(first: fe.Trace, second: fe.Trace) -> ViewContent:
 def _tabs(trace: fe.Trace) -> tuple[str, ...]:
     """Returns the tabs that ``frontend/viewer/app.js`` shows for a trace."""
     has_aliases = not trace.uses_inductor or any(step.aliases is not None for step in trace.steps)
-    absent = {"aliases": not has_aliases, "kernels": not trace.programs}
+    is_quantised = analysis.quantisation_outcome(trace) is not None
+    absent = {"aliases": not has_aliases, "kernels": not trace.programs, "quantisation": not is_quantised}
     return tuple(tab for tab in _TABS if not absent.get(tab))
 
 
 def _tabs_of_two(diff: fe.TraceDiff) -> tuple[str, ...]:
     """Returns the tabs that ``frontend/viewer/comparison.js`` and ``cross_backend.js`` show."""
     has_kernels = bool(diff.before.programs or diff.after.programs)
-    absent = {"source": True, "kernels": not has_kernels, "charts": diff.across_backends}
+    absent = {"source": True, "quantisation": True, "kernels": not has_kernels, "charts": diff.across_backends}
     tabs = tuple(tab for tab in _TABS if not absent.get(tab))
     return (*tabs, "pairs") if diff.across_backends else tabs
 

@@ -41,7 +41,8 @@ def diff_views(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
     names = [*attribute_names(diff.before), *renamed_names(second, diff.after)]
     first, second = diff.before, diff.after
     rows = [] if diff.across_backends else _rows(diff)
-    ours, theirs = view_data(diff.before), view_data(diff.after)
+    # Two traces share a list of steps; a runtime step of one would shift those of the other.
+    ours, theirs = (view_data(replace(trace, runtime=())) for trace in (first, second))
     return {
         "view": _view(diff, ours, theirs),
         "graph": _graph(diff, names),
