@@ -165,7 +165,13 @@ def test_one_bar_for_the_whole_recording_names_each_phase(output):
     phases = list(dict.fromkeys(event.phase for event in told))
     assert tuple(phases) == planned(request)
     assert phases[:3] == ["Starting", "Scripting", "Freezing"]
-    assert phases[-4:] == ["Measuring latency", "Comparing numbers", "Checking the frozen module", "Saving"]
+    assert phases[-5:] == [
+        "Measuring latency",
+        "Comparing numbers",
+        "Looking at the executor's graph",
+        "Checking the frozen module",
+        "Saving",
+    ]
     assert {event.total for event in told} == {WHOLE}
     assert all(event.later == tuple(phases[phases.index(event.phase) + 1 :]) for event in told)
     assert len({event.done for event in told if event.phase == "Measuring latency"}) > 2  # it moves within a phase
@@ -186,7 +192,8 @@ def test_preview_opens_while_measuring_continues(output):
     trace = fe.load(output)
     bare = tuple(replace(step, numerics=()) for step in trace.steps)
     assert trace.memory is not None
-    assert previews == [replace(trace, steps=bare, baselines=(), memory=None)]
+    assert trace.runtime
+    assert previews == [replace(trace, steps=bare, baselines=(), memory=None, runtime=())]
 
 
 def test_inputs_options_and_measuring_are_as_asked(output):
