@@ -7803,7 +7803,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     actions(actions2) {
       if (!actions2.length) {
         if (!this.app.model.steps.length || this.app.model.view.failure) return null;
-        return h("p.fv-answer-calm.fv-muted", null, "Nothing in this recording asks for a change.");
+        return h("p.fv-answer-calm.fv-muted", null, "Nothing here asks for a change.");
       }
       return h("section.fv-answer-part", null, h("h2", null, "What would help"), h("ol.fv-cards", null, actions2.map((action, at) => this.card(action, at + 1))));
     }

@@ -71,8 +71,10 @@ def served(page: Page, data: Path, tmp_path: Path) -> Iterator[Served]:
     for server in servers:
         with server:
             # The page is there before its session: a server that ended now would end a session that is being opened.
-            page.locator("html[data-session=open]").wait_for(state="attached", timeout=SLOW_MS)
-            server.send_signal(signal.SIGINT)
+            try:
+                page.locator("html[data-session=open]").wait_for(state="attached", timeout=SLOW_MS)
+            finally:
+                server.send_signal(signal.SIGINT)
             assert server.wait(timeout=60) == 0
 
 
