@@ -336,3 +336,17 @@ def test_type_texts_are_read(text: str, dtype: str, elements: int | None) -> Non
 )
 def test_operators_are_known_by_short_names(op: str, name: str) -> None:
     assert short(op) == name
+
+
+# --- what the notice, the bound and the outcome may say
+
+
+def test_notice_names_the_weight_even_where_its_scale_sorts_first() -> None:
+    trace = trace_of("pt2e_torchscript")
+    fates = tuple(replace(fate, path=fate.path.replace("_scale_", "A_scale_")) for fate in trace.attributes)
+    renamed = replace(trace, attributes=fates)
+    found = quantisation_outcome(renamed)
+    assert found is not None
+    assert found.undone[0].weights[0] == "A_scale_0"
+    (notice,) = with_undone(renamed).notices
+    assert "bytes of quantised weights (_frozen_param0, _frozen_param1, _frozen_param2), and" in notice.message

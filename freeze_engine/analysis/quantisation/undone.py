@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from freeze_engine.analysis.quantisation.layer import QuantisedLayer
+from freeze_engine.analysis.quantisation.operators import is_narrow
 from freeze_engine.analysis.quantisation.outcome import quantisation_outcome
 from freeze_engine.trace import Notice, Trace
 
@@ -21,7 +23,7 @@ def with_undone(trace: Trace) -> Trace:
     if not layers:
         return trace
     step = max(layer.undone_by for layer in layers.values() if layer.undone_by is not None)
-    names = [layer.weights[0] if layer.weights else layer.name for layer in layers.values()]
+    names = [_weight(trace, layer) for layer in layers.values()]
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     after = sum(layer.bytes_after or 0 for layer in layers.values())
     before = sum(layer.bytes_before for layer in layers.values())
@@ -33,3 +35,14 @@ def with_undone(trace: Trace) -> Trace:
         "those of quantized_decomposed."
     )
     return replace(trace, notices=(*trace.notices, Notice("dequantized", message, step)))
+
+
+def _weight(trace: Trace, layer: QuantisedLayer) -> str:
+    """Returns the path of a layer's quantised weight, beside which its scale and zero point stand."""
+    narrow = [
+        fate
+        for fate in trace.attributes
+        if fate.path in layer.weights and fate.dtype is not None and is_narrow(fate.dtype)
+    ]
+    largest = max(narrow, key=lambda fate: fate.nbytes, default=None)
+    return largest.path if largest is not None else next(iter(layer.weights), layer.name)
