@@ -143,6 +143,14 @@ def test_a_trace_that_ends_early_leaves_the_outcome_unknown() -> None:
     found = quantisation_outcome(replace(trace, steps=trace.steps[:22], failure=failure))
     assert found is not None
     assert {each.outcome for each in found.layers} == {"unknown"}
+    assert found.conversions == ()
+
+
+def test_a_measurement_that_failed_leaves_the_outcome_known() -> None:
+    trace = trace_of("pt2e")
+    failure = fe.trace.Failure("RuntimeError", "no", "measure", "latency", None, None)
+    found = quantisation_outcome(replace(trace, failure=failure))
+    assert found == outcome_of("pt2e")
 
 
 def test_without_freezing_every_call_converts_the_weight() -> None:

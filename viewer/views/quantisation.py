@@ -24,7 +24,7 @@ _MEANINGS: Final = {
     "dequantised": "each call converts the quantised weight to floating point",
     "undone": "freezing converted the weight back to a floating-point constant",
     "float": "its weight was not quantised",
-    "unknown": "the trace ends before",
+    "unknown": "the trace ends before, or does not show it",
 }
 _TONES: Final = {"quantised": "good", "weight only": "good", "dequantised": "warn", "undone": "bad"}
 ERROR_UNKNOWN: Final = (

@@ -105,7 +105,7 @@ class Quantisation:
 
     Attributes:
         layers: those with weights, also the ones that are not quantised, in the order of the graphs.
-        conversions: the quantisations and dequantisations that are left.
+        conversions: the quantisations and dequantisations that are left; none for a freeze that did not finish.
     """
 
     layers: tuple[QuantisedLayer, ...]

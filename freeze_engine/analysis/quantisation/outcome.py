@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from freeze_engine.analysis.expectations.outcome import is_finished
 from freeze_engine.analysis.quantisation import patterns
 from freeze_engine.analysis.quantisation.found_layers import FoundLayer, float_bytes, layers_of, quantised_layers
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
@@ -38,7 +39,9 @@ def quantisation_outcome(trace: Trace) -> Quantisation | None:
     layers = tuple(layer for method in methods for layer in _method_layers(method))
     if all(layer.outcome == "float" for layer in layers):
         return None
-    return Quantisation(layers, tuple(each for method in methods for each in _conversions(method)))
+    # Where the freeze did not finish, later passes could have removed what the last graph still converts.
+    ended = methods if is_finished(trace) else ()
+    return Quantisation(layers, tuple(each for method in ended for each in _conversions(method)))
 
 
 def _may_be_quantised(trace: Trace) -> Iterator[bool]:
@@ -129,7 +132,7 @@ def _outcome(graphs: MethodGraphs, quantised: bool, last: Node | None, undone_by
         return "float"
     if undone_by is not None:
         return "undone"
-    if last is None or graphs.trace.failure is not None:
+    if last is None or not is_finished(graphs.trace):
         return "unknown"
     if not reads_quantised(last.op):
         return "dequantised"
