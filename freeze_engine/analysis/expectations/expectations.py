@@ -9,10 +9,11 @@ from typing import Literal
 from freeze_engine.analysis.expectations.accuracy import error_within, outputs_close
 from freeze_engine.analysis.expectations.attributes import none_preserved, preserved
 from freeze_engine.analysis.expectations.folding import FoldCount, folded, read_fold
-from freeze_engine.analysis.expectations.outcome import checks_passed, freeze_finished, is_finished, notices_absent
+from freeze_engine.analysis.expectations.outcome import checks_passed, freeze_finished, notices_absent
 from freeze_engine.analysis.expectations.quantisation import stays_quantised
 from freeze_engine.analysis.expectations.resources import constants_within, not_slower, ratio_within, survives_saving
 from freeze_engine.analysis.expectations.result import Finding
+from freeze_engine.analysis.finished import is_finished
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.options import Measure
 from freeze_engine.requests.suggestions import did_you_mean

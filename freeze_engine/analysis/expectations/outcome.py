@@ -7,14 +7,10 @@ from typing import Final
 
 from freeze_engine.analysis.check_facts import check_outcome
 from freeze_engine.analysis.expectations.result import Finding, Outcome, listed, step_text
+from freeze_engine.analysis.finished import is_finished
 from freeze_engine.trace import Trace
 
 _OUTCOMES: Final[dict[str, Outcome]] = {"passed": "ok", "failed": "failed", "unknown": "cannot tell", "as meant": "ok"}
-
-
-def is_finished(trace: Trace) -> bool:
-    """Returns whether the freeze finished; its measurements may have failed."""
-    return bool(trace.steps) and (trace.failure is None or trace.failure.stage == "measure")
 
 
 def freeze_finished(trace: Trace) -> Iterator[Finding]:

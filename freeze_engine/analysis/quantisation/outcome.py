@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from freeze_engine.analysis.expectations.outcome import is_finished
+from freeze_engine.analysis.finished import is_finished
 from freeze_engine.analysis.quantisation import patterns
 from freeze_engine.analysis.quantisation.found_layers import FoundLayer, float_bytes, layers_of, quantised_layers
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
