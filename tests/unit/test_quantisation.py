@@ -24,11 +24,11 @@ from freeze_engine.analysis.quantisation.patterns import (
     unmatched_prepack,
 )
 from freeze_engine.analysis.quantisation.undone import with_undone
-from freeze_engine.trace import GraphSnapshot, Node, Value
+from freeze_engine.trace import Constant, GraphSnapshot, Node, Value
 from tests.builders import small_trace
 from viewer.text.stats import stats_text
 from viewer.views import view_data
-from viewer.views.quantisation import quantisation_view, sentence
+from viewer.views.quantisation import ERROR_UNKNOWN, quantisation_view, sentence
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FLOAT, BYTE, CHAR = (f"{name}(2, 4, strides=[4, 1], device=cpu)" for name in ("Float", "Byte", "Char"))
@@ -358,3 +358,43 @@ def test_notice_names_the_weight_even_where_its_scale_sorts_first() -> None:
     assert found.undone[0].weights[0] == "A_scale_0"
     (notice,) = with_undone(renamed).notices
     assert "bytes of quantised weights (_frozen_param0, _frozen_param1, _frozen_param2), and" in notice.message
+
+
+def constant(name: str, dtype: str, minimum: float = 0.0, maximum: float = 1.0) -> Node:
+    """Returns a constant tensor of two rows and four columns."""
+    kept = Constant((2, 4), dtype, "cpu", 32, storage=name, minimum=minimum, maximum=maximum)
+    return Node(name, "prim::Constant", (), (Value(name, f"{dtype}(2, 4, strides=[4, 1], device=cpu)"),), constant=kept)
+
+
+def one_step(*nodes: Node) -> fe.Trace:
+    """Returns a trace with one graph, of an input ``x`` of floats."""
+    graph = GraphSnapshot((Value("x", FLOAT),), nodes, (nodes[-1].outputs[0].name,))
+    step = replace(small_trace().steps[0], index=0, method="forward", graph=graph, rewrites=())
+    return replace(trace_of("pt2e_torchscript"), steps=(step,), attributes=(), notices=())
+
+
+@pytest.mark.parametrize(
+    ("weight", "scales", "bound"),
+    [
+        ("int8", (("float32", 0.1, 0.5),), 0.25),
+        ("int8", (("float32", -0.5, 0.1),), 0.25),
+        ("uint8", (("bfloat16", 0.1, 0.5),), 0.25),
+        ("float8_e4m3fn", (("float32", 0.1, 0.5),), None),
+        ("uint8", (("float8_e8m0fnu", 0.1, 0.5),), None),
+        ("int8", (("float32", 0.1, 0.5), ("float32", 0.0, 9.0)), None),
+        ("int8", (), None),
+    ],
+)
+def test_rounding_has_a_bound_for_integers_with_one_scale(
+    weight: str, scales: tuple[tuple[str, float, float], ...], bound: float | None
+) -> None:
+    tensors = [constant("w", weight), *(constant(f"s{at}", *each) for at, each in enumerate(scales))]
+    made = node("made", "quantized_decomposed::dequantize_per_channel", *(each.id for each in tensors))
+    trace = one_step(*tensors, made, node("mm", "aten::mm", "x", "made"))
+    found = quantisation_outcome(trace)
+    assert found is not None
+    assert [layer.rounding for layer in found.layers] == [bound]
+    view = quantisation_view(trace)
+    assert view is not None
+    told = " Rounding put at most half of the largest scale into an element of a weight." if bound else ""
+    assert view["error"] == ERROR_UNKNOWN + told

@@ -28,8 +28,7 @@ _MEANINGS: Final = {
 }
 _TONES: Final = {"quantised": "good", "weight only": "good", "dequantised": "warn", "undone": "bad"}
 ERROR_UNKNOWN: Final = (
-    "The error of each layer's output against the float model is unknown: the recording has the quantised model only. "
-    "Rounding put at most half of the largest scale into an element of a weight."
+    "The error of each layer's output against the float model is unknown: the recording has the quantised model only."
 )
 
 
@@ -45,7 +44,7 @@ def quantisation_view(trace: fe.Trace) -> dict[str, Any] | None:
     several = len(trace.methods) > 1
     return {
         "sentence": sentence(found),
-        "error": ERROR_UNKNOWN,
+        "error": error_sentences(found),
         "layers": [_layer(trace, layer, several) for layer in found.layers],
         "left": [
             {
@@ -70,6 +69,15 @@ def sentence(found: analysis.Quantisation) -> str:
     held = "unknown" if whole is None else analysis.bytes_text(whole)
     weights = f"quantised weights: {analysis.bytes_text(before)} before freezing, {held} after"
     return f"{len(found.layers)} layers: {told}; {weights}." if layers else f"{len(found.layers)} layers: {told}."
+
+
+def error_sentences(found: analysis.Quantisation) -> str:
+    """Returns what is known of the errors, with the bound of the rounding where a layer has one."""
+    count, bounded = len(found.quantised), sum(layer.rounding is not None for layer in found.quantised)
+    if not bounded:
+        return ERROR_UNKNOWN
+    where = "a weight" if bounded == count else f"the weight of {bounded} of {count} quantised layers"
+    return f"{ERROR_UNKNOWN} Rounding put at most half of the largest scale into an element of {where}."
 
 
 _COUNTED: Final = {
@@ -102,7 +110,7 @@ def quantisation_lines(trace: fe.Trace) -> Iterator[str]:
                 yield f"  no {pattern['name']} ({pattern['group']}): {pattern['why']}"
     for each in view["left"]:
         yield f"left: %{each['node']}, {each['op']}: {each['why']}"
-    yield ERROR_UNKNOWN
+    yield view["error"]
 
 
 def _layer(trace: fe.Trace, layer: analysis.QuantisedLayer, several: bool) -> dict[str, Any]:

@@ -56,8 +56,8 @@ class QuantisedLayer:
         bytes_after: bytes of what the last graph holds of it, ``None`` if unknown.
         outcome: how it computes after freezing.
         undone_by: index of the step that converted the weight to floating point, ``None`` if none did.
-        rounding: the largest error that rounding put into an element of the weight: half of the largest scale. ``None``
-            if the trace does not have the scale.
+        rounding: the largest error that rounding put into an element of an integer weight: half of the largest scale.
+            ``None`` for other weights, and if the trace does not tell which tensor is the scale.
         patterns: torch's patterns for it, in order.
     """
 

@@ -149,8 +149,16 @@ def _read(graphs: MethodGraphs, last: Node | None) -> str | None:
 
 
 def _rounding(graphs: MethodGraphs, values: GraphValues, found: FoundLayer) -> float | None:
-    """Returns half of the largest scale: the scale of a weight is the floating-point tensor behind it."""
-    scales = [name for name in found.sources if values.dtype(name) in WIDE]
-    largest = [constant.maximum for name in scales if (constant := graphs.constant(name)) is not None]
-    known = [each for each in largest if each is not None]
-    return max(known) / 2 if known else None
+    """Returns half of the largest scale of an integer weight, whose scale is the only floating-point tensor behind it.
+
+    The steps of float8 and float4 weights grow with their values. Of two floating-point tensors, one may be a zero
+    point, or a scale of the other.
+    """
+    sources = {name: values.dtype(name) for name in found.sources}
+    scales = [name for name, dtype in sources.items() if dtype.startswith(("float", "bfloat"))]
+    if len(scales) != 1 or sources[scales[0]] not in WIDE:
+        return None
+    scale = graphs.constant(scales[0])
+    if scale is None or scale.minimum is None or scale.maximum is None or scale.nonfinite:
+        return None
+    return max(abs(scale.minimum), abs(scale.maximum)) / 2
