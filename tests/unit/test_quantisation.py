@@ -398,3 +398,57 @@ def test_rounding_has_a_bound_for_integers_with_one_scale(
     assert view is not None
     told = " Rounding put at most half of the largest scale into an element of a weight." if bound else ""
     assert view["error"] == ERROR_UNKNOWN + told
+
+
+BFLOAT = "BFloat16(2, 4, strides=[4, 1], device=cpu)"
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs"),
+    [
+        ("aten::addmm", ("bias", "x", "made", "beta", "alpha")),
+        ("aten::baddbmm", ("bias", "x", "made", "beta", "alpha")),
+        ("aten.addmm.default", ("bias", "x", "made")),
+        ("aten::mm", ("x", "made")),
+        ("aten::mm", ("made", "x")),
+    ],
+)
+def test_weight_of_a_product_stands_at_its_place(op: str, inputs: tuple[str, ...]) -> None:
+    numbers = [Node(name, "prim::Constant", (), (Value(name, "int"),)) for name in ("beta", "alpha")]
+    tensors = [constant("bias", "float32"), constant("w", "int8"), constant("s", "float32")]
+    made = node("made", "quantized_decomposed::dequantize_per_channel", "w", "s")
+    found = quantisation_outcome(one_step(*numbers, *tensors, made, node("product", op, *inputs)))
+    assert found is not None
+    assert [(each.node, each.weight_before, each.activation_before) for each in found.layers] == [
+        ("product", "int8", "float32")
+    ]
+
+
+def test_scaled_product_has_its_weight_second() -> None:
+    tensors = [constant("w", "float8_e4m3fn"), constant("sa", "float32"), constant("sb", "float32")]
+    product = node("product", "aten._scaled_mm.default", "x", "w", "sa", "sb")
+    found = quantisation_outcome(one_step(*tensors, product))
+    assert found is not None
+    assert [(each.weight_before, each.rounding) for each in found.layers] == [("float8_e4m3fn", None)]
+
+
+@pytest.mark.parametrize(("dtype", "name", "each"), [("int32", "_mm", 8), ("uint8", "_mm_for_cpu", 2)])
+def test_packed_integers_of_four_bits_count_as_quantised(dtype: str, name: str, each: int) -> None:
+    weight = constant("w", dtype)
+    given = node("given", "aten.relu.default", "x", type=BFLOAT)
+    product = node("product", f"aten._weight_int4pack{name}.default", "given", "w", "zeros", type=BFLOAT)
+    trace = one_step(weight, constant("zeros", "bfloat16"), given, product)
+    found = quantisation_outcome(trace)
+    assert found is not None
+    (layer,) = found.quantised
+    assert (layer.outcome, layer.weight_before, layer.bytes_float) == ("weight only", dtype, 2 * 4 * each * 2)
+    (finding,) = fe.Expectations(stays_quantised=True).evaluate(trace)
+    assert finding.outcome == "ok"
+
+
+def test_expectation_says_that_the_trace_does_not_show_the_layer() -> None:
+    trace = one_step(node("q", "aten::quantize_per_tensor", "x"), node("y", "quantized::linear", "q"))
+    (finding,) = fe.Expectations(stays_quantised=True).evaluate(trace)
+    assert finding.outcome == "cannot tell"
+    assert finding.message.endswith("does not show a layer with a quantised weight.")
+    assert finding.remedy == ""

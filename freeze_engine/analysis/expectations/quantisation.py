@@ -5,7 +5,7 @@ from __future__ import annotations
 from freeze_engine.analysis.expectations.result import Finding, counted, step_text
 from freeze_engine.analysis.number_texts import bytes_text
 from freeze_engine.analysis.quantisation.layer import QuantisedLayer
-from freeze_engine.analysis.quantisation.outcome import quantisation_outcome
+from freeze_engine.analysis.quantisation.outcome import may_be_quantised, quantisation_outcome
 from freeze_engine.trace import Trace
 
 
@@ -18,6 +18,9 @@ def stays_quantised(trace: Trace) -> Finding:
     asked = ("stays_quantised", "every quantised weight stays quantised")
     found = quantisation_outcome(trace)
     if found is None or not found.quantised:
+        if may_be_quantised(trace):
+            message = "The trace has quantised tensors or operators, but does not show a layer with a quantised weight."
+            return Finding(*asked, "cannot tell", message)
         message = "The trace has no layer with a quantised weight."
         return Finding(*asked, "cannot tell", message, remedy="Record the quantised model.")
     unknown = [layer for layer in found.quantised if layer.outcome == "unknown"]

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
 from freeze_engine.analysis.quantisation.operators import (
     COMPUTE,
+    INT4_IN,
     ITEM_BYTES,
     elements_of,
+    is_int4_packed,
     is_narrow,
     reads_quantised,
     short,
@@ -40,8 +42,13 @@ class FoundLayer:
 def quantised_layers(values: GraphValues) -> Iterator[FoundLayer]:
     """Yields the layers of a graph whose weight is quantised."""
     for found in layers_of(values):
-        if any(is_narrow(values.dtype(name)) for name in found.sources):
+        if is_quantised(values, found):
             yield found
+
+
+def is_quantised(values: GraphValues, found: FoundLayer) -> bool:
+    """Returns whether the weight of a layer is quantised: by its dtype, or by the operator that reads it."""
+    return is_int4_packed(found.node.op) or any(is_narrow(values.dtype(name)) for name in found.sources)
 
 
 def layers_of(values: GraphValues) -> Iterator[FoundLayer]:
@@ -109,5 +116,7 @@ def _is_kernel(op: str) -> bool:
 def float_bytes(values: GraphValues, found: FoundLayer) -> int | None:
     """Returns the bytes of a weight in the dtype of the activation that it is multiplied with."""
     elements = elements_of(values.types.get(found.weight, ""))
+    if elements is not None and is_int4_packed(found.node.op):
+        elements *= INT4_IN.get(values.dtype(found.weight), 1)
     dtype = values.float_dtype(found.activation) if found.activation is not None else ""
     return elements * ITEM_BYTES[dtype] if elements is not None and dtype in ITEM_BYTES else None

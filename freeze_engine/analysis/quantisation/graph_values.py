@@ -73,16 +73,15 @@ class GraphValues:
 
     def weight_of(self, node: Node) -> str | None:
         """Returns the operand of a node that is a weight, ``None`` if none is."""
-        name = short(node.op)
-        place = COMPUTE.get(name)
-        operands = node.inputs[-2:] if place is None else node.inputs[place : place + 1]
+        places = COMPUTE.get(short(node.op))
+        operands = node.inputs[-2:] if places is None else _at(node.inputs, places)
         weights = [each for each in operands if self.static.get(each)]
         return max(weights, key=lambda each: self._is_quantised(each), default=None)
 
     def activation_of(self, node: Node, weight: str) -> str | None:
         """Returns the operand of a node that is its activation, ``None`` if none is."""
-        is_product = COMPUTE.get(short(node.op), 0) is None
-        operands = node.inputs[-2:] if is_product else node.inputs
+        places = COMPUTE.get(short(node.op), ())
+        operands = _at(node.inputs, places) if len(places) > 1 else node.inputs
         return next((each for each in operands if each != weight and each not in self.static), None)
 
     def unviewed(self, name: str) -> str:
@@ -118,3 +117,7 @@ class GraphValues:
         if short(node.op) != "convert_element_type":
             return False
         return not is_narrow(self.dtype(node.inputs[0])) and not is_narrow(self.dtype(node.outputs[0].name))
+
+
+def _at(inputs: Sequence[str], places: Sequence[int]) -> Sequence[str]:
+    return [inputs[place] for place in places if place < len(inputs)]

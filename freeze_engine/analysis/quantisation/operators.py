@@ -25,16 +25,20 @@ WIDE: Final = ("float64", "float32", "float16", "bfloat16")
 _NARROW: Final = ("int8", "uint", "int4", "int2", "int1", "bits", "float8", "float4", "qint", "quint")
 ITEM_BYTES: Final = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
-#: Operators with a weight, by their names without namespace and overload; the place of the weight among the values that
-#: they read, ``None`` where either operand may be it.
-COMPUTE: Final[dict[str, int | None]] = {
-    **dict.fromkeys(("convolution", "_convolution", "conv1d", "conv2d", "conv3d", "linear"), 1),
-    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), 1),
-    **dict.fromkeys(("mm", "addmm", "bmm", "baddbmm", "matmul", "_int_mm", "_scaled_mm")),
-    **dict.fromkeys(("embedding", "embedding_bag"), 0),
-    **dict.fromkeys(("_weight_int8pack_mm", "_weight_int4pack_mm", "_weight_int4pack_mm_for_cpu"), 1),
-    **dict.fromkeys(("qconv_pointwise", "qconv2d_pointwise", "qlinear_pointwise"), 1),
+#: Operators with a weight, by their names without namespace and overload; the places among the values that they read
+#: where the weight may stand. Of two places, the other one has the activation.
+COMPUTE: Final[dict[str, tuple[int, ...]]] = {
+    **dict.fromkeys(("convolution", "_convolution", "conv1d", "conv2d", "conv3d", "linear"), (1,)),
+    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), (1,)),
+    **dict.fromkeys(("mm", "bmm", "matmul", "_int_mm"), (0, 1)),
+    **dict.fromkeys(("addmm", "baddbmm"), (1, 2)),
+    "_scaled_mm": (1,),
+    **dict.fromkeys(("embedding", "embedding_bag"), (0,)),
+    **dict.fromkeys(("_weight_int8pack_mm", "_weight_int4pack_mm", "_weight_int4pack_mm_for_cpu"), (1,)),
+    **dict.fromkeys(("qconv_pointwise", "qconv2d_pointwise", "qlinear_pointwise"), (1,)),
 }
+#: Integers that ``_weight_int4pack_mm`` and its like pack into one element of the weight, by the dtype of the weight.
+INT4_IN: Final = {"int32": 8, "uint8": 2}
 #: Names of operators, and of the lowerings that replace them, that read a quantised weight.
 QUANTISED_KERNELS: Final = ("qconv", "qlinear", "int_mm", "int8pack", "int4pack", "woq", "_scaled_mm", "qembedding")
 VIEWS: Final = frozenset(
@@ -67,6 +71,11 @@ def is_dequantise(op: str) -> bool:
 def reads_quantised(op: str) -> bool:
     """Returns whether an operator, or a lowering, computes on a quantised weight."""
     return any(part in short(op) for part in QUANTISED_KERNELS)
+
+
+def is_int4_packed(op: str) -> bool:
+    """Returns whether an operator reads a weight of integers of 4 bits, several in each element."""
+    return "int4pack" in short(op)
 
 
 def dtype_of(type_text: str) -> str:

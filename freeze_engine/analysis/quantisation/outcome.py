@@ -7,7 +7,13 @@ from collections.abc import Iterator
 
 from freeze_engine.analysis.finished import is_finished
 from freeze_engine.analysis.quantisation import patterns
-from freeze_engine.analysis.quantisation.found_layers import FoundLayer, float_bytes, layers_of, quantised_layers
+from freeze_engine.analysis.quantisation.found_layers import (
+    FoundLayer,
+    float_bytes,
+    is_quantised,
+    layers_of,
+    quantised_layers,
+)
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
 from freeze_engine.analysis.quantisation.layer import Conversion, Outcome, Quantisation, QuantisedLayer
 from freeze_engine.analysis.quantisation.layer_patterns import layer_patterns
@@ -33,7 +39,7 @@ def quantisation_outcome(trace: Trace) -> Quantisation | None:
     Returns:
         ``None`` if no layer of it has a quantised weight and no operator quantises.
     """
-    if not any(_may_be_quantised(trace)):
+    if not may_be_quantised(trace):
         return None
     methods = [MethodGraphs(trace, method) for method in trace.methods]
     layers = tuple(layer for method in methods for layer in _method_layers(method))
@@ -44,7 +50,12 @@ def quantisation_outcome(trace: Trace) -> Quantisation | None:
     return Quantisation(layers, tuple(each for method in ended for each in _conversions(method)))
 
 
-def _may_be_quantised(trace: Trace) -> Iterator[bool]:
+def may_be_quantised(trace: Trace) -> bool:
+    """Returns whether an attribute or operator of a trace is one of quantised models, in a layer or not."""
+    return any(_signs(trace))
+
+
+def _signs(trace: Trace) -> Iterator[bool]:
     """Yields what says at little cost whether to look further: dtypes of attributes, and operators."""
     yield from (fate.dtype is not None and is_narrow(fate.dtype) for fate in trace.attributes)
     for method in trace.methods:
@@ -80,7 +91,7 @@ def _layer(graphs: MethodGraphs, at: int, found: FoundLayer) -> QuantisedLayer:
     last = graphs.values[-1].nodes.get(path.ids[-1] or "")
     constants = graphs.constants(found.sources, last)
     own = sorted(found.sources, key=lambda name: (is_narrow(first.dtype(name)), graphs.nbytes(first, name)))[-1]
-    narrow = is_narrow(first.dtype(own))
+    narrow = is_quantised(first, found)
     undone_by = _undone_by(graphs, at, found, path) if narrow else None
     largest = max(graphs.constants({own}, last), key=lambda each: math.prod(each.shape), default=None)
     outcome = _outcome(graphs, narrow, last, undone_by)
