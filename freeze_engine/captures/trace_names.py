@@ -19,7 +19,7 @@ class TraceNames:
 
     Two runs of one script may write into one folder at the same time, and a system uses the number of a process again
     when that has ended. So the first trace of a run is locked until the run ends, and a child process takes another
-    name where a file of the same run has its own.
+    name where a file of the same run has its own. A second run is ``STEM-run1234``, a child process ``STEM-p1234``.
 
     Args:
         folder: of the traces.
@@ -50,8 +50,9 @@ class TraceNames:
 
     def _tags(self, process: int | None) -> list[str]:
         number = os.getpid() if process is None else process
-        own = [f"-p{number}", *(f"-p{number}.{turn}" for turn in range(2, 100))]
-        return ["", *own, ""] if process is None else [*own, own[0]]
+        own = f"-run{number}" if process is None else f"-p{number}"
+        tags = [own, *(f"{own}.{turn}" for turn in range(2, 100))]
+        return ["", *tags, ""] if process is None else [*tags, own]
 
     def _is_taken(self, start: str, began_ns: int) -> bool:
         """Returns whether another process of now, or an ended one of this run, writes traces of these names."""

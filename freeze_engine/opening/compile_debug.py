@@ -38,7 +38,10 @@ def compile_folders(folder: Path) -> tuple[Path, ...]:
 
 
 def _is_compile(folder: Path) -> bool:
-    return folder.is_dir() and any((folder / name).is_file() for name in _GRAPHS)
+    try:
+        return folder.is_dir() and any((folder / name).is_file() for name in _GRAPHS)
+    except PermissionError:  # a folder of another user, such as those in /tmp
+        return False
 
 
 def _order(folder: Path) -> tuple[int, str]:

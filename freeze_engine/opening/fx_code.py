@@ -25,7 +25,9 @@ from freeze_engine.trace import Constant, GraphSnapshot, SourceLines, SourceRef
 _CLASS: Final = re.compile(r"^class (<lambda>|[\w.<>]+)\(", re.MULTILINE)
 _PLACE: Final = re.compile(r"\s*# File: (?P<file>.+?):(?P<line>\d{1,9}) in \S+(, code: (?P<code>.*))?$")
 _NO_PLACE: Final = re.compile(r"\s*# No stacktrace")
-_TENSOR: Final = re.compile(r"(?P<dtype>[a-z]\w{1,6})\[(?P<sizes>[\d, ]*)\](\[[^\]]*\])?(?P<device>\w[\w:]*)?")
+_TENSOR: Final = re.compile(
+    r"(?P<dtype>[a-z]\w{1,6})\[(?P<sizes>(?:\d{1,18}(?:, ?(?=\d)|(?=\]))){0,64})\](\[[^\]]*\])?(?P<device>\w[\w:]*)?"
+)
 _DTYPES: Final[Mapping[str, tuple[str, int]]] = {
     "f64": ("float64", 8),
     "f32": ("float32", 4),

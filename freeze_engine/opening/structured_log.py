@@ -80,7 +80,7 @@ def is_structured_log(path: Path) -> bool:
 
 def log_files(folder: Path) -> tuple[Path, ...]:
     """Returns the logs in a folder that ``TORCH_TRACE`` named, one for each process."""
-    return tuple(sorted(folder.glob(_FILES)))
+    return tuple(sorted(path for path in folder.glob(_FILES) if path.is_file()))
 
 
 def read_log(path: Path) -> LogReading:
@@ -99,7 +99,7 @@ def read_log(path: Path) -> LogReading:
             if record is None:
                 found.damaged += 1
             elif record.name not in _SKIPPED:
-                kept += len(payload)
+                kept += len(header) + len(payload)
                 if kept > _MAX_KEPT_BYTES or len(found.records) >= _MAX_RECORDS:
                     found.left_out += 1
                 else:

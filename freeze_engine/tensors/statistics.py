@@ -74,11 +74,14 @@ class Statistics:
         if count == 0:
             return
         mean, squares = _moments(numbers)
-        delta = mean - self.mean
         self.minimum, self.maximum = min(self.minimum, low), max(self.maximum, high)
+        if self.count == 0:
+            self.count, self.mean, self.squares = count, mean, squares
+            return
+        delta = mean - self.mean
         self.squares += squares + delta * delta * self.count * count / (self.count + count)
         self.count += count
-        self.mean += delta * count / self.count
+        self.mean += delta * (count / self.count)
 
 
 def statistics_of(elements: torch.Tensor, scratch: Scratch) -> Statistics:
@@ -101,14 +104,19 @@ def _ends(elements: torch.Tensor, numbers: torch.Tensor) -> tuple[float, float]:
 def _moments(numbers: torch.Tensor) -> tuple[float, float]:
     """Returns the mean, and the sum of squared deviations from it; overwrites the numbers."""
     count = numbers.numel()
-    if count <= _FEW_ELEMENTS:
-        variance, mean = torch.var_mean(numbers, correction=0)
-        return float(mean), float(variance) * count
-    average = _sum(numbers) / count
+    total = _sum(numbers) if count > _FEW_ELEMENTS else math.inf
+    if not math.isfinite(total):  # few elements, or too large to be added up
+        variance, mean = (float(moment) for moment in torch.var_mean(numbers, correction=0))
+        return mean, variance * count if variance >= 0 else math.nan  # torch's overflow can be negative
+    average = total / count
     return average, _sum(numbers.sub_(average).square_())
 
 
 def _sum(numbers: torch.Tensor) -> float:
+    """Returns the sum; infinity where it, or a part of it, is not a float64."""
     whole = numbers.numel() // _ROW_ELEMENTS * _ROW_ELEMENTS
     rows = numbers[:whole].view(-1, _ROW_ELEMENTS).sum(1).tolist()
-    return math.fsum((*rows, float(numbers[whole:].sum())))
+    try:
+        return math.fsum((*rows, float(numbers[whole:].sum())))
+    except (OverflowError, ValueError):
+        return math.inf

@@ -79,6 +79,8 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     observer.course = Course(planned(request))
     if existing_kind(request.model) is not None:
         return _read(request, observer)
+    if request.reads_only:
+        raise FreezerError(f"{request.model} has changed: it is no frozen file and no log any more. Choose it again.")
     observer.progress("importing torch", 0, 3)
     from freeze_engine.models.tensors import make_inputs
 

@@ -58,6 +58,7 @@ class RecordRequest:
         ablation: whether to measure what each pass contributes on its own.
         must_bind: whether to refuse ``inputs`` that do not fit the parameters of the model's ``forward``, before
             anything is frozen; else such a model is recorded and not measured.
+        reads_only: whether to read what exists already (`freeze_engine.opening`), and never to load a model.
     """
 
     model: str
@@ -142,6 +143,7 @@ class RecordRequest:
     )
     sandbox: bool | None = None
     must_bind: bool = False
+    reads_only: bool = False
 
 
 def request_text(request: RecordRequest) -> str:

@@ -54,11 +54,9 @@ async function load() {
   await all;
 }
 
-/** @param {Promise<{ token: string, root: string, page: string }>} asked */
-async function connect(asked) {
-  await painted();
-  await load();
-  const { token, root, page } = await asked;
+async function connect() {
+  await painted(); // a page in the background waits here; a session that waited with it would be gone
+  const [{ token, root, page }] = await Promise.all([session(), load()]);
   document.addEventListener("freezer-session", (event) =>
     channel.connect(/** @type {CustomEvent} */ (event).detail, page),
   );
@@ -70,10 +68,8 @@ async function connect(asked) {
   document.documentElement.dataset.session = "open"; // for programs that drive the page
 }
 
-const asked = session();
-asked.catch(() => {}); // handled below
 show()
-  .then(() => connect(asked))
+  .then(connect)
   .catch((error) => {
     const text = `The dashboard cannot connect: ${error.message}. Is freezer-ui still running? Then load this page again.`;
     const waiting = document.getElementById("waiting");

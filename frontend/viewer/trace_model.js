@@ -284,7 +284,17 @@ export class TraceModel {
 
   /** The last step of every method. */
   finals() {
-    return this.methods.map((/** @type {string} */ method) => this.chains(method)[0].at(-1));
+    return this.methods.map((/** @type {string} */ method) => this.final(method));
+  }
+
+  /**
+   * The last step of a method's freeze; the executor's graph after it is no part of that.
+   * @param {string} method
+   */
+  final(method) {
+    return this.chains(method)[0]
+      .filter((/** @type {ViewStep} */ step) => step.stage !== "runtime")
+      .at(-1);
   }
 
   /**

@@ -3510,7 +3510,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function nodes(app, row) {
     const shown = [...row.left, ...row.constants].slice(0, MOST_NODES);
     const items = shown.map(([method, id]) => {
-      const step = app.model.chains(method)[0].at(-1).index;
+      const step = app.model.final(method).index;
       const op = app.model.graph(step).nodes.get(id)?.op;
       return h("li", null, app.link(`%${id}`, { step, node: id, attribute: null, kernel: null }), h("span.fv-muted", null, ` ${op}`));
     });
@@ -9249,6 +9249,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       for (const steps of this.model.chains(method)) {
         let before = null;
         for (const step of steps) {
+          if (step.stage === "runtime") continue;
           const now = this.model.texts.rows(this.model.snapshot(step.index));
           if (before !== now) this.compare(before, now, step, events);
           before = now;
@@ -9409,7 +9410,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return row.locations.length ? row.locations : this.readers(row.path);
     }
     finals() {
-      return this.methods.map((method) => this.chains(method)[0].at(-1));
+      return this.methods.map((method) => this.final(method));
+    }
+    final(method) {
+      return this.chains(method)[0].filter((step) => step.stage !== "runtime").at(-1);
     }
     history(method, id) {
       return this.histories.of(method, id);

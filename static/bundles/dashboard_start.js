@@ -110,20 +110,16 @@
     document.head.append(...scripts);
     await all;
   }
-  async function connect(asked2) {
+  async function connect() {
     await painted();
-    await load();
-    const { token, root, page } = await asked2;
+    const [{ token, root, page }] = await Promise.all([session(), load()]);
     document.addEventListener("freezer-session", (event) => channel.connect(event.detail, page));
     Bokeh.set_log_level("warn");
     const views = await Bokeh.embed.embed_items({}, [{ token, roots: { [root]: HOLDER }, root_ids: [root], use_for_title: false }]);
     if (!views.length) throw new Error("the server does not answer");
     document.documentElement.dataset.session = "open";
   }
-  var asked = session();
-  asked.catch(() => {
-  });
-  show().then(() => connect(asked)).catch((error) => {
+  show().then(connect).catch((error) => {
     const text = `The dashboard cannot connect: ${error.message}. Is freezer-ui still running? Then load this page again.`;
     const waiting = document.getElementById("waiting");
     if (waiting) waiting.textContent = text;

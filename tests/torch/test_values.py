@@ -11,6 +11,7 @@ from torch import nn
 import freeze_engine as fe
 from freeze_engine.tensors import values
 from freeze_engine.tensors.constants import StorageNames
+from freeze_engine.tensors.statistics import Scratch, statistics_of
 from freeze_engine.trace import ValueSummary
 
 NAN, INF = float("nan"), float("inf")
@@ -163,6 +164,26 @@ def test_nonfinite_elements_are_counted_and_excluded_from_the_moments() -> None:
     assert (constant.nonfinite, constant.mean, constant.std, constant.minimum) == (3, 1.0, 0.0, 1.0)
     assert constant.values is not None
     assert constant.values.nans == 1
+
+
+@pytest.mark.parametrize(
+    "elements",
+    [
+        torch.full((1 << 16,), 1e304, dtype=torch.float64),
+        torch.triu(torch.full((128, 128), torch.finfo(torch.float64).min, dtype=torch.float64), 1).flatten(),
+    ],
+    ids=["large", "causal mask"],
+)
+def test_moments_of_elements_whose_sum_overflows_are_those_of_torch(elements: torch.Tensor) -> None:
+    found = statistics_of(elements, Scratch())
+    variance, mean = torch.var_mean(elements, correction=0)
+    assert (found.mean, found.squares / found.count) == (float(mean), float(variance))
+
+
+def test_a_tensor_whose_sum_overflows_on_both_sides_is_described() -> None:
+    halves = [torch.full((1 << 15,), sign * 1.7e308, dtype=torch.float64) for sign in (1, -1)]
+    constant = StorageNames().constant(torch.cat(halves))
+    assert (constant.minimum, constant.maximum, constant.nonfinite) == (-1.7e308, 1.7e308, 0)
 
 
 @pytest.mark.parametrize("zeros", [[-0.0, -0.0], [0.0, 1.0], [-1.0, -0.0]])

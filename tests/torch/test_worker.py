@@ -179,6 +179,13 @@ def test_one_bar_for_the_whole_recording_names_each_phase(output):
     assert all(event.left_s is None for event in told if not event.message.startswith(("latency: round", "numerics:")))
 
 
+def test_a_request_to_read_never_loads_a_model(output):
+    job = Job(output, "plain", reads_only=True)
+    ended = job.run()
+    assert ended.outcome == "failed"
+    assert "has changed: it is no frozen file" in str(ended)
+
+
 def test_preview_opens_while_measuring_continues(output):
     previews = []
 

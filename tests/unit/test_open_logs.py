@@ -12,6 +12,7 @@ import pytest
 import freeze_engine as fe
 from freeze_engine.opening import existing_kind, open_existing
 from freeze_engine.opening.code_graph import CodeError
+from freeze_engine.opening.compile_debug import compile_folders
 from freeze_engine.opening.fx_code import fx_graph
 from freeze_engine.opening.structured_log import read_log
 from tests.existing import COMPILE_DEBUG, unpacked_log
@@ -186,6 +187,28 @@ def test_long_log_is_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("freeze_engine.opening.structured_log._MAX_RECORDS", 3)
     found = read_log(unpacked_log("failed", tmp_path))
     assert (len(found.records), found.left_out > 0) == (3, True)
+
+
+@pytest.mark.parametrize("sizes", ["9" * 5000, ", ".join(["1"] * 65), "1, 2,, 3", "9" * 40_000 + "x"])
+def test_impossible_sizes_of_a_constant_are_unknown(sizes: str) -> None:
+    text = f"""
+class <lambda>(torch.nn.Module):
+    def forward(self):
+        _frozen_param0: "f32[{sizes}][1]cpu" = self._frozen_param0
+        return (_frozen_param0,)
+"""
+    (constant, *_) = fx_graph(text, "a graph").graph.walk()
+    assert (constant.op, constant.constant) == ("get_attr", None)
+
+
+def test_folder_that_cannot_be_searched_is_no_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "private").mkdir()
+
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert compile_folders(tmp_path) == ()
 
 
 def test_text_that_is_no_graph_is_refused() -> None:

@@ -20,11 +20,11 @@ def test_a_run_leaves_the_traces_of_another_that_goes_on_alone(tmp_path: Path) -
     (tmp_path / first.of(1)).write_text("of the first")
     first.take(1)
     second = TraceNames(tmp_path, "job", None, time.time_ns())
-    assert second.of(1) == f"job-p{os.getpid()}-1.fztrace"
+    assert second.of(1) == f"job-run{os.getpid()}-1.fztrace"
     (tmp_path / second.of(1)).write_text("of the second")
     second.take(1)
     third = TraceNames(tmp_path, "job", None, time.time_ns())
-    assert third.of(1) == f"job-p{os.getpid()}.2-1.fztrace"
+    assert third.of(1) == f"job-run{os.getpid()}.2-1.fztrace"
     first._release()
     assert TraceNames(tmp_path, "job", None, time.time_ns()).of(1) == "job-1.fztrace"
     second._release()

@@ -149,6 +149,7 @@ def read_request(path: Path, folder: Path, now: datetime) -> worker.RecordReques
         call=f"freezer-ui {shlex.quote(str(path))}",
         name=path.stem,
         trusted=False,
+        reads_only=True,
     )
 
 

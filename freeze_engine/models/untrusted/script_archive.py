@@ -29,6 +29,7 @@ MAX_CODE_BYTES: Final = 16 << 20
 """The longest code of one class file that is read."""
 
 _MAX_PICKLE_BYTES: Final = 64 << 20
+_MAX_DIMENSIONS: Final = 64
 _MORE_OPCODES: Final = frozenset(("NEWOBJ", "EMPTY_LIST", "LONG4", "TUPLE", "BINSTRING", "SHORT_BINSTRING"))
 _CLASS: Final = re.compile(r"__torch__(\.[^\W\d]\w*)*")
 _QUANTISED: Final = {
@@ -272,8 +273,10 @@ def _tensor(storage: Any, offset: Any, shape: Any, stride: Any, *_rest: Any) -> 
     if not isinstance(storage, _Storage):
         raise PickleRefusedError("a tensor without bytes")
     sizes, steps = tuple(shape), tuple(stride)
-    if len(sizes) != len(steps) or any(
-        type(each) is not int or not 0 <= each < 2**62 for each in (offset, *sizes, *steps)
+    if (
+        len(sizes) > _MAX_DIMENSIONS
+        or len(sizes) != len(steps)
+        or any(type(each) is not int or not 0 <= each < 2**62 for each in (offset, *sizes, *steps))
     ):
         raise PickleRefusedError("a tensor of impossible sizes")
     if math.prod(sizes) * 16 >= 2**62:
