@@ -79,6 +79,12 @@ def test_kernels_have_shares_of_the_measured_time() -> None:
     assert "fuses no operators on the CPU" in runtime.reason
 
 
+def test_profiling_the_kernels_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    measure = fe.Measure(seconds=0.1, numerics=False, memory=False)
+    assert fe.record(Counted().eval(), (X.clone(),), measure=measure).trace.runtime[0].kernels
+    assert capfd.readouterr() == ("", "")
+
+
 def test_call_that_fails_leaves_the_reason() -> None:
     class Fails(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -9,6 +9,9 @@ missing.
 from __future__ import annotations
 
 import builtins
+import importlib
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -324,6 +327,26 @@ def is_operator(target: object) -> bool:
         target: such as ``torch.ops.aten.add.Tensor`` or ``torch.ops.higher_order.cond``.
     """
     return isinstance(target, torch._ops.OperatorBase)
+
+
+def profiled(run: Callable[[], object]) -> Any:
+    """Runs something under torch's profiler on the CPU, and returns the profiler.
+
+    The older profiler is preferred where this torch has it (2.6 to 2.13): the one built on Kineto writes to standard
+    error on some machines.
+
+    Args:
+        run: called once.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # profiler_legacy is deprecated
+        try:
+            profile = importlib.import_module("torch.autograd.profiler_legacy").profile
+        except (ImportError, AttributeError):
+            profile = importlib.import_module("torch.autograd.profiler").profile
+        with profile() as profiler:
+            run()
+    return profiler
 
 
 def operator_namespaces() -> frozenset[str]:

@@ -11,7 +11,6 @@ import importlib
 import inspect
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends.common.torch_private import lacks, require_recent
+from freeze_engine.backends.common.torch_private import lacks, profiled, require_recent
 
 _COMPILE = "torch._inductor.compile_fx"
 _FREEZING = "torch._inductor.freezing"
@@ -455,21 +454,10 @@ def compile_package(program: Any, path: Any, settings: Mapping[str, Any]) -> Non
 def profiled_events(run: Callable[[], object]) -> tuple[tuple[str, float], ...]:
     """Runs something under torch's profiler, and returns name and duration in ns of each event, in order of beginning.
 
-    The older profiler is preferred where this torch has it (2.6 to 2.13): the one built on Kineto writes to standard
-    error on some machines.
-
     Args:
         run: called once.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # profiler_legacy is deprecated
-        try:
-            profile = importlib.import_module("torch.autograd.profiler_legacy").profile
-        except (ImportError, AttributeError):
-            profile = importlib.import_module("torch.autograd.profiler").profile
-        with profile() as profiled:
-            run()
-        events = sorted(profiled.function_events, key=lambda event: event.time_range.start)
+    events = sorted(profiled(run).function_events, key=lambda event: event.time_range.start)
     return tuple((str(event.name), event.time_range.elapsed_us() * 1000) for event in events)
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
-from torch.autograd.profiler import profile
 
-from freeze_engine.backends.common.torch_private import optional
+from freeze_engine.backends.common.torch_private import optional, profiled
 from freeze_engine.backends.torchscript.replay.run import METHOD
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.trace import GraphSnapshot, RuntimeGraph, RuntimeKernel
@@ -107,10 +106,13 @@ def _why_not_fused(graph: GraphSnapshot, devices: frozenset[str]) -> str:
 
 def _kernels(calls: Calls) -> tuple[RuntimeKernel, ...]:
     given = [calls.inputs() for _ in range(_PROFILED_CALLS)]  # copying them is no part of a call
+
+    def run() -> None:
+        for each in given:
+            calls.run(*each.args, **each.kwargs)
+
     try:
-        with profile() as events:
-            for each in given:
-                calls.run(*each.args, **each.kwargs)
+        events = profiled(run)
     finally:
         calls.restore()
     found = [event for event in events.key_averages() if _is_kernel(event.key) and event.self_cpu_time_total > 0]
