@@ -18,7 +18,18 @@ from viewer.dashboard.record_request import form_values
 KINDS = (fe.TorchScriptOptions, fe.InductorOptions, fe.Measure, RecordRequest)
 NOT_OFFERED = {
     fe.Measure: {"devices"},
-    RecordRequest: {"model", "output", "options", "measure", "call", "name", "trusted", "sandbox", "must_bind"},
+    RecordRequest: {
+        "model",
+        "output",
+        "options",
+        "measure",
+        "call",
+        "name",
+        "trusted",
+        "sandbox",
+        "must_bind",
+        "reads_only",
+    },
 }
 
 
