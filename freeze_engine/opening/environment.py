@@ -1,4 +1,4 @@
-"""What is known of the machine where something was made that is only read here: nothing, unless it says so."""
+"""The environment of a trace that was read from a file: unknown, unless the file names it."""
 
 from __future__ import annotations
 

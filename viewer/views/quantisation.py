@@ -72,7 +72,7 @@ def sentence(found: analysis.Quantisation) -> str:
 
 
 def error_sentences(found: analysis.Quantisation) -> str:
-    """Returns what is known of the errors, with the bound of the rounding where a layer has one."""
+    """Returns a sentence on the errors, with the bound of the rounding where a layer has one."""
     count, bounded = len(found.quantised), sum(layer.rounding is not None for layer in found.quantised)
     if not bounded:
         return ERROR_UNKNOWN

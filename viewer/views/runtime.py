@@ -44,7 +44,7 @@ def with_runtime(trace: fe.Trace) -> fe.Trace:
 
 
 def runtime_lines(runtime: RuntimeGraph) -> Iterator[str]:
-    """Yields what is known of the executor's graph: fusion groups, the kernels by their share of the time.
+    """Yields lines on the executor's graph: fusion groups, the kernels by their share of the time.
 
     Args:
         runtime: of one method.

@@ -167,7 +167,7 @@ def use_def(graph: GraphSnapshot) -> UseDef:
     known = _shared.get()
     if known is None:
         return _use_def(graph)
-    # What is used again goes to the end.
+    # An entry that is used again goes to the end.
     found = known.pop(id(graph), None) or (graph, _use_def(graph))
     known[id(graph)] = found
     if len(known) > _MOST_SHARED:

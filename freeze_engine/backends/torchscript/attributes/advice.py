@@ -24,7 +24,7 @@ _PACKAGE: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\](?P<name>[^/\\.]+
 
 
 class WriteFacts(Protocol):
-    """What the graphs show of the writes in the evidence."""
+    """The writes in the evidence, as the graphs show them."""
 
     def type_of(self, evidence: Evidence) -> str:
         """Returns torch's text of the type of the written value, empty where that is not known."""

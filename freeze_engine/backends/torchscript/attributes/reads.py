@@ -65,7 +65,7 @@ class Origins:
         return tuple(sorted(self.held.get(name, frozenset()) | self.derived.get(name, frozenset())))
 
     def is_new(self, name: str) -> bool:
-        """Returns whether nothing is known of a value."""
+        """Returns whether a value is unknown."""
         return name not in self.held and name not in self.derived
 
     def table(self) -> dict[str, tuple[str, ...]]:

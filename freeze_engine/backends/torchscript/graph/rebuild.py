@@ -93,7 +93,7 @@ def without_leftovers(snapshot: GraphSnapshot) -> GraphSnapshot:
 
 def _alive(nodes: tuple[Node, ...], used: Collection[str]) -> tuple[Node, ...]:
     kept = tuple(_with_alive(node, used) if node.blocks else node for node in nodes if not _is_leftover(node, used))
-    # What is as it was stays the object that it was, by which its line is known.
+    # An unchanged node stays the same object, which identifies its line.
     return nodes if len(kept) == len(nodes) and all(map(is_, kept, nodes)) else kept
 
 
