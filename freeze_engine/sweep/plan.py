@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
+from freeze_engine.errors import FreezerError
 from freeze_engine.worker.request import RecordRequest
 
 
@@ -63,3 +66,23 @@ class SweepPlan:
 
     name: str
     rows: tuple[PlannedRow, ...]
+
+    def rows_like(self, patterns: Sequence[str]) -> tuple[PlannedRow, ...]:
+        """Returns the recordings whose label matches a pattern, all of them where there is no pattern.
+
+        Args:
+            patterns: shell patterns, such as ``"*inductor*"``; letters count as they are.
+
+        Raises:
+            FreezerError: a pattern matches no label.
+        """
+        for pattern in patterns:
+            if not any(fnmatchcase(row.label, pattern) for row in self.rows):
+                example = f"{self.rows[0].label!r}" if self.rows else "none, since the sweep is empty"
+                raise FreezerError(
+                    f"no recording of the sweep has a name like {pattern!r}; names are such as {example}, "
+                    "and --dry-run lists them all"
+                )
+        return tuple(
+            row for row in self.rows if not patterns or any(fnmatchcase(row.label, pattern) for pattern in patterns)
+        )

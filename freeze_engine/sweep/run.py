@@ -6,7 +6,6 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
@@ -42,10 +41,6 @@ class SweepOptions:
     retry: bool = False
     only: tuple[str, ...] = ()
 
-    def includes(self, row: PlannedRow) -> bool:
-        """Returns whether a recording is to be made now."""
-        return not self.only or any(fnmatchcase(row.label, pattern) for pattern in self.only)
-
 
 def run_sweep(
     plan: SweepPlan,
@@ -67,8 +62,10 @@ def run_sweep(
         The rows of the sweep that are there, in the order of the plan.
 
     Raises:
-        FreezerError: another sweep is at work in the folder, an environment or the scheduler cannot be used.
+        FreezerError: another sweep is at work in the folder, an environment or the scheduler cannot be used, a pattern
+            of `SweepOptions.only` matches no recording.
     """
+    chosen = frozenset(row.label for row in plan.rows_like(options.only))
     with at_work(folder), _pool(options) as pool:
         keyed = [(row_key(row, facts), row, facts) for row in plan.rows for facts in (pool.facts(row),)]
         write_manifest(folder, plan.name, ((key, row.label) for key, row, _ in keyed))
@@ -76,7 +73,7 @@ def run_sweep(
         watcher.planned(len(keyed), len(rows))
         written_s = time.monotonic()
         try:
-            for row, unfinished in pool.rows(_missing(keyed, rows, options), folder, watcher, is_cancelled):
+            for row, unfinished in pool.rows(_missing(keyed, rows, chosen, options), folder, watcher, is_cancelled):
                 rows[row.key] = finish_row(folder, row, unfinished)
                 watcher.ended(row.key, rows[row.key])
                 if time.monotonic() - written_s > _TABLE_S:
@@ -90,12 +87,17 @@ def run_sweep(
 Keyed = list[tuple[str, PlannedRow, EnvironmentFacts]]
 
 
-def _missing(keyed: Keyed, rows: Mapping[str, SweepRow], options: SweepOptions) -> list[RowTask]:
-    """Returns the recordings to make now; those that measure come last, since they wait until nothing else runs."""
+def _missing(
+    keyed: Keyed, rows: Mapping[str, SweepRow], chosen: frozenset[str], options: SweepOptions
+) -> list[RowTask]:
+    """Returns the recordings to make now, of those with a chosen label.
+
+    Those that measure come last, since they wait until nothing else runs.
+    """
     tasks = [
         RowTask(key, row, facts, options.measure_together)
         for key, row, facts in keyed
-        if key not in rows and options.includes(row)
+        if key not in rows and row.label in chosen
     ]
     return sorted(tasks, key=lambda task: task.planned.measures_latency)
 

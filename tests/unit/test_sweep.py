@@ -248,6 +248,11 @@ def test_only_some_recordings_are_made_now(recorded: Callable[..., list[str]], t
     assert sweep.read_sweep(tmp_path / "out").waiting == ("a · default · torchscript",)
 
 
+def test_a_pattern_that_no_recording_matches_is_refused_with_a_name(recorded: Callable[..., list[str]]) -> None:
+    with pytest.raises(fe.FreezerError, match=r"like 'example:b\*'; names are such as 'a · default · torchscript'"):
+        recorded(SweepOptions(only=("a *", "example:b*")))
+
+
 def test_a_sweep_without_measurements_keeps_no_values_either() -> None:
     (row,) = plan(defaults={"measure": False, "values": False}).rows
     assert row.request.measure is not None
@@ -426,6 +431,8 @@ def test_a_dry_run_lists_the_recordings(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "models.toml").write_text(MODELS)
     assert main(["sweep", str(tmp_path / "models.toml"), "--dry-run"]) == 0
     assert capsys.readouterr().out == "a · default · torchscript\nb · default · torchscript\n"
+    assert main(["sweep", str(tmp_path / "models.toml"), "--dry-run", "--only", "b*"]) == 0
+    assert capsys.readouterr().out == "b · default · torchscript\n"
 
 
 def test_the_command_exits_with_three_if_a_freeze_failed(

@@ -64,7 +64,7 @@ class SweepCommand:
             action="append",
             default=[],
             metavar="GLOB",
-            help="make only the recordings with such a name, as --dry-run lists them, such as '*inductor*'",
+            help="make only the recordings with a name like GLOB, such as '*inductor*'; --dry-run lists the names",
         )
         add("--dry-run", action="store_true", help="list the recordings, and make none")
 
@@ -72,7 +72,7 @@ class SweepCommand:
         """Makes the recordings that are missing, and prints the table."""
         plan = sweep.read_plan(arguments.file)
         if arguments.dry_run:
-            say("".join(f"{row.label}\n" for row in plan.rows))
+            say("".join(f"{row.label}\n" for row in plan.rows_like(arguments.only)))
             return FINE
         process.require_posix("Making the recordings of a sweep")
         from viewer.cli.sweep_progress import sweep_progress
