@@ -111,6 +111,9 @@ from .quantisation.layer import (
 from .quantisation.outcome import (
     quantisation_outcome as quantisation_outcome,
 )
+from .refused_inputs import (
+    plain_refusal as plain_refusal,
+)
 from .step_metrics import (
     LatencyChange as LatencyChange,
     latency_changes as latency_changes,

@@ -79,9 +79,14 @@ def test_a_failed_freeze_says_so_first_and_what_is_not_known():
     said = fe.summarize(failed_trace()).sentence
     assert said.startswith("The freeze failed in AttributePropagation: attempted to freeze ")
     assert said.endswith(
-        "Until then 4 steps were recorded, of which 1 changed the graph; "
+        "Until then 2 passes were recorded, of which 1 changed the graph; "
         "what became of the weights and buffers is not known."
     )
+
+
+def test_a_freeze_that_failed_before_its_first_pass_counts_none():
+    early = replace(failed_trace(), steps=failed_trace().steps[:1])
+    assert ". No pass was recorded before it; what became" in fe.summarize(early).sentence
 
 
 def test_a_recording_cancelled_while_measuring_keeps_the_verdict_on_the_weights():

@@ -173,6 +173,19 @@ def test_other_weights_are_a_difference_of_constants():
     assert found.steps[1].graph == GraphDiff(changed=(NodeChange("self.a.weight", ("constant",)),), kept=1)
 
 
+def test_a_small_constant_with_other_values_is_the_same_node():
+    trace = network("a")
+    kept, product = trace.steps[1].graph.nodes
+
+    def printed(values: str, digest: str) -> fe.Trace:
+        small = replace(kept, attributes=(("value", values),), constant=replace(kept.constant, digest=digest * 16))
+        graph = replace(trace.steps[1].graph, nodes=(small, product))
+        return replace(trace, steps=(trace.steps[0], replace(trace.steps[1], graph=graph)))
+
+    found = fe.diff_traces(printed(" 1  2 [ CPUFloatType{2} ]", "a"), printed(" 3  4 [ CPUFloatType{2} ]", "b"))
+    assert found.steps[1].graph == GraphDiff(changed=(NodeChange("self.a.weight", ("attributes", "constant")),), kept=1)
+
+
 def test_statistics_that_were_summed_up_in_another_order_are_no_difference():
     trace = network("a")
     kept, product = trace.steps[1].graph.nodes

@@ -169,26 +169,24 @@ def _kept(ended: worker.JobEnded, report: Path | None) -> str:
     """Returns a sentence on the trace of a recording that did not reach its end."""
     if ended.trace is None:
         return "no trace could be kept of it"
-    steps = _tell(ended.trace, report)
-    if not steps:
-        return f"{ended.trace} holds the request and the environment; no pass had run"
-    return f"{ended.trace} holds what was recorded until then: {_counted(steps)}"
+    trace = _tell(ended.trace, report)
+    if all(step.stage == "input" for step in trace.steps):
+        graph = ", the graph" if trace.steps else ""
+        return f"{ended.trace} holds the request{graph} and the environment; no pass had run"
+    return f"{ended.trace} holds what was recorded until then: {_counted(len(trace.steps))}"
 
 
-def _tell(path: Path, report: Path | None) -> int:
-    """Prints a summary of the written trace, writes the report, and returns the number of steps."""
+def _tell(path: Path, report: Path | None) -> fe.Trace:
+    """Prints a summary of the written trace, writes the report, and returns the trace."""
     from viewer.text.summary import next_command, summary_lines
 
     trace = fe.load(path)
-    changed = sum(step.changed for step in trace.steps)
-    count = sum(step.stage != "input" for step in trace.steps)
-    passes = "1 pass" if count == 1 else f"{count} passes"
-    if trace.is_recording:
-        say(f"{path}: Recorded {passes}, {changed} changed the graph.\n")
-    else:
-        say(f"{path}: Read {_counted(len(trace.steps))}.\n")
+    # Without fates, the sentence of the summary is the error message, which follows.
+    if trace.failure is None or trace.attributes or analysis.failure_kind(trace.failure) == "cancelled":
+        say(f"{path}: {_extent(trace)}.\n")
+        say("".join(f"{line}\n" for line in summary_lines(fe.summarize(trace)) if trace.steps))
     if trace.steps:
-        say("\n".join([*summary_lines(fe.summarize(trace)), next_command(path)]) + "\n")
+        say(f"{next_command(path)}\n")
     for check in trace.checks:
         say(f"{check.name}: {analysis.check_outcome(check)}. {check.message}\n")
         other = path.with_suffix(f".{check.name}.fztrace")
@@ -199,7 +197,15 @@ def _tell(path: Path, report: Path | None) -> int:
 
         write_report(trace, report)
         say(f"{report}\n")
-    return len(trace.steps)
+    return trace
+
+
+def _extent(trace: fe.Trace) -> str:
+    if not trace.is_recording:
+        return f"Read {_counted(len(trace.steps))}"
+    count = sum(step.stage != "input" for step in trace.steps)
+    passes = "1 pass" if count == 1 else f"{count} passes"
+    return f"Recorded {passes}, {sum(step.changed for step in trace.steps)} changed the graph"
 
 
 def _counted(steps: int) -> str:

@@ -188,7 +188,9 @@ def _cause(failure: Failure) -> str:
 
 
 def _until(trace: Trace) -> str:
-    if not trace.steps:
-        return "no pass was recorded before it"
-    changed = sum(step.changed for step in trace.steps)
-    return f"Until then {len(trace.steps)} steps were recorded, of which {changed} changed the graph"
+    passes = [step for step in trace.steps if step.stage != "input"]
+    if not passes:
+        return "No pass was recorded before it"
+    changed = sum(step.changed for step in passes)
+    count = "1 pass was" if len(passes) == 1 else f"{len(passes)} passes were"
+    return f"Until then {count} recorded, of which {changed or 'none'} changed the graph"

@@ -149,7 +149,9 @@ class _Keys:
 
     def by_text(self, node: Node) -> Hashable:
         """Returns what stays where modules have other names, too."""
-        return (node.op, _attributes(node), len(node.outputs), node.constant and node.constant.shape)
+        # A small tensor's attributes are its values, which other weights change as they change a large one's digest.
+        attributes = _attributes(node) if node.constant is None else ()
+        return (node.op, attributes, len(node.outputs), node.constant and node.constant.shape)
 
     def by_operator(self, node: Node) -> Hashable:
         """Returns the operator, unless nodes of that operator have little in common."""

@@ -53,5 +53,5 @@ def _error(numerics: Numerics | None) -> str:
     if numerics is None:
         return "not compared"
     if numerics.error is not None:
-        return f"could not be compared: {numerics.error}"
+        return f"could not be compared: {analysis.plain_refusal(numerics.error)}"
     return f"max abs {analysis.error_text(numerics.max_abs)}{'' if numerics.close else ', past tolerance'}"
