@@ -37,6 +37,8 @@ DEFAULT_RANGE = range(2)
 
 # 18 digits always fit torch's 64-bit sizes.
 _SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
+#: Shapes as Python and people write them: ``(1, 3, 224, 224)``, ``1,3,224,224``, ``1×3``.
+_BETWEEN_SIZES = re.compile(r"[ ,×*X]+")
 _RANGE = re.compile(r"(-?[0-9]{1,19})\.\.(-?[0-9]{1,19})")
 
 
@@ -121,7 +123,9 @@ def _value(text: str, part: str) -> RandomTensor | SavedTensor | bool | int | fl
     if head in ("int", "float", "bool"):
         return _scalar(text, head, rest)
     if not _SHAPE.fullmatch(head):
-        _refuse(text, f"{head!r} is not a shape (sizes with x between them)", "1x3x224x224")
+        other = "x".join(_BETWEEN_SIZES.split(head.strip("()[] ,")))
+        wrong = f"{head!r} is not a shape (sizes with x between them, and a dtype behind them, as in 2x16:int64)"
+        _refuse(text, wrong, f"{other}{colon}{rest}" if _SHAPE.fullmatch(other) else "1x3x224x224")
     shape = tuple(int(size) for size in head.split("x"))
     return _tensor(text, shape, rest) if colon else RandomTensor(shape)
 

@@ -388,7 +388,8 @@ def test_parse_input_of_a_plain_value(text, value):
     ("text", "wrong", "right"),
     [
         ("", "'' is not a shape", "1x3x224x224"),
-        ("1,3,224", "'1,3,224' is not a shape", "1x3x224x224"),
+        ("1,3,224", "'1,3,224' is not a shape", "1x3x224"),
+        ("[2, 16]:int64:0..9", r"'\[2, 16\]' is not a shape .*a dtype behind them", "2x16:int64:0..9"),
         ("1x-3", "'1x-3' is not a shape", "1x3x224x224"),
         ("1xx3", "'1xx3' is not a shape", "1x3x224x224"),
         ("1x9999999999999999999", "is not a shape", "1x3x224x224"),
