@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.backends.torchscript.replay.runtime import typical_kernels
 from viewer.page import trace_data
 from viewer.text.stats import stats_text
 
@@ -77,6 +78,15 @@ def test_kernels_have_shares_of_the_measured_time() -> None:
     assert sum(kernel.share for kernel in runtime.kernels) == pytest.approx(1, abs=0.05)
     assert {"aten::sigmoid", "aten::add_"} <= {kernel.name for kernel in runtime.kernels}
     assert "fuses no operators on the CPU" in runtime.reason
+
+
+def test_a_call_that_was_disturbed_does_not_move_the_shares() -> None:
+    quiet = {"aten::addmm": (1, 30.0), "aten::t": (1, 10.0)}
+    found = typical_kernels([quiet, {"aten::addmm": (1, 31.0), "aten::t": (1, 3580.0), "aten::empty": (2, 9.0)}, quiet])
+    assert [(kernel.name, kernel.calls, kernel.time_ns, kernel.share) for kernel in found] == [
+        ("aten::addmm", 1, 30_000, 0.75),
+        ("aten::t", 1, 10_000, 0.25),
+    ]
 
 
 def test_profiling_the_kernels_writes_nothing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +17,9 @@ from freeze_engine.trace import GraphSnapshot, RuntimeGraph, RuntimeKernel
 
 #: Calls besides those in which the executor profiles: one that optimises the graph, and one that runs the result.
 _MORE_CALLS: Final = 2
-_PROFILED_CALLS: Final = 3
+#: Calls that are profiled: as many as fit into the time, and at least so many that one disturbed call does not count.
+_PROFILED_CALLS: Final = range(3, 16)
+_PROFILED_S: Final = 1.0
 _MOST_KERNELS: Final = 40
 _FUSED: Final = "fused_"
 _NO_FUSION: Final = (
@@ -23,6 +27,10 @@ _NO_FUSION: Final = (
     "(torch._C._jit_can_fuse_on_cpu)."
 )
 _NO_PROFILE: Final = "The kernels are not timed: they run on {}, and only the CPU is profiled."
+
+
+#: How often one call runs each operator, and the time in it without what it calls, in microseconds.
+_Profile = Mapping[str, tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,27 +113,52 @@ def _why_not_fused(graph: GraphSnapshot, devices: frozenset[str]) -> str:
 
 
 def _kernels(calls: Calls) -> tuple[RuntimeKernel, ...]:
-    given = [calls.inputs() for _ in range(_PROFILED_CALLS)]  # copying them is no part of a call
+    profiles: list[_Profile] = []
+    began_s = time.perf_counter()
+    for made in range(1, _PROFILED_CALLS.stop):
+        profiles.append(_profile(calls))
+        if made >= _PROFILED_CALLS.start and (time.perf_counter() - began_s) * (made + 1) > _PROFILED_S * made:
+            break
+    return typical_kernels(profiles)
 
-    def run() -> None:
-        for each in given:
-            calls.run(*each.args, **each.kwargs)
 
+def _profile(calls: Calls) -> _Profile:
+    given = calls.inputs()  # copying them is no part of a call
     try:
-        events = profiled(run)
+        events = profiled(lambda: calls.run(*given.args, **given.kwargs))
     finally:
         calls.restore()
-    found = [event for event in events.key_averages() if _is_kernel(event.key) and event.self_cpu_time_total > 0]
-    whole = sum(event.self_cpu_time_total for event in found)
-    ordered = sorted(found, key=lambda event: (-event.self_cpu_time_total, event.key))
-    return tuple(_shares(ordered[:_MOST_KERNELS], whole))
+    return {
+        event.key: (event.count, event.self_cpu_time_total)
+        for event in events.key_averages()
+        if _is_kernel(event.key) and event.self_cpu_time_total > 0
+    }
 
 
-def _shares(events: list[Any], whole: float) -> Iterator[RuntimeKernel]:
-    for event in events:
-        took_ns = round(event.self_cpu_time_total * 1000 / _PROFILED_CALLS)
-        calls = max(1, round(event.count / _PROFILED_CALLS))
-        yield RuntimeKernel(event.key, event.key.startswith(_FUSED), calls, took_ns, event.self_cpu_time_total / whole)
+def typical_kernels(profiles: Sequence[_Profile]) -> tuple[RuntimeKernel, ...]:
+    """Returns the kernels of a call in which each takes its median time: other programs disturb single calls.
+
+    Args:
+        profiles: of several calls.
+
+    Returns:
+        The longest ones; those that run in fewer than half of the calls are not among them.
+    """
+    names = {name for profile in profiles for name in profile}
+    seen = {name: [profile.get(name, (0, 0.0)) for profile in profiles] for name in names}
+    times_us = {name: statistics.median_low(took_us for _, took_us in each) for name, each in seen.items()}
+    whole_us = sum(times_us.values())
+    longest = sorted((name for name in names if times_us[name] > 0), key=lambda name: (-times_us[name], name))
+    return tuple(
+        RuntimeKernel(
+            name,
+            name.startswith(_FUSED),
+            statistics.median_low(count for count, _ in seen[name]),
+            round(times_us[name] * 1000),
+            times_us[name] / whole_us,
+        )
+        for name in longest[:_MOST_KERNELS]
+    )
 
 
 def _is_kernel(name: str) -> bool:
