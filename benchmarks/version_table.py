@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,11 +17,13 @@ DOCUMENT = ROOT / "docs" / "versions.md"
 _INTRODUCTION = """\
 # Versions
 
-`python -m benchmarks.versions` makes this page. For each row it sets up a fresh environment, installs the project with
-its `test` extra and that torch, without the pins of `constraints.txt`, and runs the tests on a clean checkout of the
-commit. A test is skipped if the version lacks something that it needs; the reasons below say how many tests each skips.
+`python -m benchmarks.versions` makes this page. For each row it sets up an environment, installs the project with its
+`test` extra and that torch, without the pins of `constraints.txt`, and runs the tests on a clean checkout of the
+commit. A row says nothing about tests that it does not name. A test is skipped if the version lacks something that it
+needs; the reasons below say how many tests each skips.
 
 """
+_FEW = 3
 _HEADING = """\
 | Python | torch | passed | failed | skipped | minutes | tests | commit | date |
 |---|---|---|---|---|---|---|---|---|
@@ -42,6 +44,7 @@ class Row:
         tests: test paths given to pytest.
         commit: of the project.
         date: of the run, as ``2026-01-31``.
+        again: commit at which the tests that had failed were run again; empty if they were not.
     """
 
     python: str
@@ -53,11 +56,27 @@ class Row:
     tests: tuple[str, ...]
     commit: str
     date: str
+    again: str = ""
 
     @property
-    def place(self) -> tuple[str, str]:
-        """Key of the row: a later run of the same versions replaces it."""
-        return self.python, self.torch.partition("+")[0]
+    def place(self) -> tuple[str, str, tuple[str, ...]]:
+        """Key of the row: a later run of the same tests under the same versions replaces it."""
+        return self.python, self.torch.partition("+")[0], self.tests
+
+    def repeated(self, repeat: Row) -> Row:
+        """Returns the row with the results of a later run of the tests that had failed.
+
+        Args:
+            repeat: that run.
+        """
+        skipped = Counter(dict(self.skipped)) + Counter(dict(repeat.skipped))
+        return replace(
+            self,
+            passed=self.passed + repeat.passed,
+            failed=repeat.failed,
+            skipped=tuple(sorted(skipped.items())),
+            again=repeat.commit,
+        )
 
 
 def counts(report: str) -> tuple[int, tuple[str, ...], tuple[tuple[str, int], ...]]:
@@ -97,9 +116,9 @@ def load_rows(file: Path = RESULTS) -> tuple[Row, ...]:
 
 
 def with_row(rows: Iterable[Row], new: Row) -> tuple[Row, ...]:
-    """Returns the rows in order of their versions; the new one replaces an older one of the same versions."""
+    """Returns the rows in order of their versions; the new one replaces an older one of the same place."""
     kept = {row.place: row for row in rows} | {new.place: new}
-    return tuple(sorted(kept.values(), key=lambda row: (_numbers(row.python), _numbers(row.place[1]))))
+    return tuple(sorted(kept.values(), key=lambda row: (_numbers(row.python), _numbers(row.place[1]), row.tests)))
 
 
 def json_text(rows: Iterable[Row]) -> str:
@@ -117,16 +136,31 @@ def markdown_text(rows: tuple[Row, ...]) -> str:
 def _line(row: Row) -> str:
     skipped = sum(number for _, number in row.skipped)
     tests = ", ".join(f"`{name}`" for name in row.tests)
+    if len(row.tests) > _FEW:
+        tests = f"{len(row.tests)} files or folders, named below"
+    commit = f"{row.commit}, failed tests again {row.again}" if row.again else row.commit
     cells = (row.python, row.torch, row.passed, len(row.failed), skipped, f"{row.minutes:.0f}", tests)
-    return f"| {' | '.join(map(str, cells))} | {row.commit} | {row.date} |\n"
+    return f"| {' | '.join(map(str, cells))} | {commit} | {row.date} |\n"
 
 
 def _details(row: Row) -> str:
-    if not row.failed and not row.skipped:
+    if not row.failed and not row.skipped and len(row.tests) <= _FEW:
         return ""
+    tests = f"- tests: {', '.join(f'`{name}`' for name in row.tests)}\n" if len(row.tests) > _FEW else ""
+    where = f", {row.tests[0]}" if len(row.tests) == 1 else ""
     failed = [f"- failed: `{name}`\n" for name in row.failed]
     skipped = [f"- {number} skipped: {reason}\n" for reason, number in row.skipped]
-    return f"\n## Python {row.python}, torch {row.torch}\n\n{''.join(failed + skipped)}"
+    return f"\n## Python {row.python}, torch {row.torch}{where}\n\n{tests}{''.join(failed + skipped)}"
+
+
+def node_ids(names: Iterable[str]) -> tuple[str, ...]:
+    """Returns pytest's names of tests, as its command line takes them, from those of a report.
+
+    Args:
+        names: as `counts` returns them (``tests.unit.test_a::test_b[1]``).
+    """
+    parts = (name.partition("::") for name in names)
+    return tuple(f"{module.replace('.', '/')}.py::{test}" for module, _, test in parts)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -2,16 +2,19 @@
 
 For each row it creates a virtual environment, installs the project with its ``test`` extra and that torch, runs the
 tests on a clean checkout of the last commit, and removes both. The results go to ``docs/versions.json``, and as a
-table to ``docs/versions.md``; a row replaces an older one of the same versions, and others stay. A row takes as long as
-its torch takes to download (some are several gigabytes), and then up to an hour. Run from the project's root:
+table to ``docs/versions.md``; a row replaces an older one of the same versions and tests, and others
+stay. A row takes as long as its torch takes to download (some are several gigabytes), and then up to an hour. Run from
+the project's root:
 
     python -m benchmarks.versions                            # every row
     python -m benchmarks.versions --row 3.11 2.6.0           # one
     python -m benchmarks.versions --row 3.13 newest --python ~/builds/python3.13
     python -m benchmarks.versions --row 3.10 2.13.0 --tests tests/unit
     python -m benchmarks.versions --row 3.11 2.6.0 --environment ~/environments/torch-2.6
+    python -m benchmarks.versions --row 3.11 2.6.0 --environment ~/environments/torch-2.6 --failed
 
-The last one uses an environment that has this torch already: only the project and its tests are installed there.
+The last two use an environment that has this torch already: only the project and its tests are installed there. With
+``--failed``, the tests that failed in the row of the same versions and ``--tests`` are run again, on the last commit.
 
 Exit code 1 if a test of any row failed, or a row could not be set up.
 """
@@ -38,6 +41,7 @@ from benchmarks.version_table import (
     json_text,
     load_rows,
     markdown_text,
+    node_ids,
     with_row,
 )
 
@@ -154,11 +158,32 @@ def one_row(python: str, torch: str, arguments: argparse.Namespace, folder: Path
         told = "import platform, torch; print(platform.python_version(), torch.__version__)"
         said = subprocess.run([str(path), "-c", told], capture_output=True, text=True, check=True).stdout.split()
         print(f"Python {said[0]}, torch {said[1]}: installed; its tests write to {folder / 'tests.log'}", flush=True)
-        report, minutes = tested(path, project, arguments.tests, arguments.workers, folder)
+        earlier = earlier_row(said[0], said[1], arguments.tests) if arguments.failed else None
+        tests = arguments.tests if earlier is None else list(node_ids(earlier.failed))
+        report, minutes = tested(path, project, tests, arguments.workers, folder)
     if not arguments.keep and arguments.environment is None:
         shutil.rmtree(folder / "environment")
     passed, failed, skipped = counts(report)
-    return Row(said[0], said[1], passed, failed, skipped, round(minutes, 1), tuple(arguments.tests), now, date)
+    row = Row(said[0], said[1], passed, failed, skipped, round(minutes, 1), tuple(arguments.tests), now, date)
+    return row if earlier is None else earlier.repeated(row)
+
+
+def earlier_row(python: str, torch: str, tests: list[str], file: Path = RESULTS) -> Row:
+    """Returns the row of an earlier run, some of whose tests failed.
+
+    Args:
+        python, torch: full versions.
+        tests: what it ran.
+        file: of the results.
+
+    Raises:
+        RowError: there is none.
+    """
+    place = python, torch.partition("+")[0], tuple(tests)
+    row = next((each for each in load_rows(file) if each.place == place), None)
+    if row is None or not row.failed:
+        raise RowError(f"No test of these versions and --tests has failed: {' '.join(tests)}. Leave out --failed.")
+    return row
 
 
 def keep(row: Row) -> None:
@@ -179,6 +204,7 @@ def main() -> int:
         "--environment", type=Path, metavar="DIR", help="an environment that has this torch; give one --row with it"
     )
     parser.add_argument("--tests", nargs="+", default=list(TESTS), help=f"what to run (default: {' '.join(TESTS)})")
+    parser.add_argument("--failed", action="store_true", help="run only the tests again that failed before")
     parser.add_argument("--workers", type=int, default=2, help="processes that run tests (default: 2)")
     parser.add_argument("--keep", action="store_true", help="leave the environments and logs")
     arguments = parser.parse_args()

@@ -11,14 +11,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from freeze_engine.errors import FreezerError
+from freeze_engine.opening.bounds import MAX_NAME, MAX_TEXT_BYTES, MAX_TOKENS, PartBudget, has_many_tokens
+from freeze_engine.opening.variables import Variables
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, SourceRef, Value
 
 UNKNOWN_TYPE: Final = "?"
 UNREAD: Final = "unread"
 """Operator of a statement that is no part of what torch writes; its text is the node's attribute ``code``."""
 
-MAX_TEXT_BYTES: Final = 16 << 20
 _MAX_NESTING: Final = 60
+_MAX_NUMBER_BITS: Final = 128
+_MAX_TYPE: Final = 2_000
+_NAMES: Final[Mapping[type[ast.AST], tuple[str, ...]]] = {
+    ast.Name: ("id",),
+    ast.Attribute: ("attr",),
+    ast.arg: ("arg",),
+    ast.keyword: ("arg",),
+    ast.FunctionDef: ("name",),
+    ast.ClassDef: ("name",),
+}
 
 
 class CodeError(FreezerError):
@@ -33,10 +44,12 @@ def parsed(text: str, where: str) -> ast.Module:
         where: names the text in messages.
 
     Raises:
-        CodeError: it is too long, no Python, or nests too deeply.
+        CodeError: it is too long, no Python, nests too deeply, or has what torch does not write.
     """
     if len(text) > MAX_TEXT_BYTES:
         raise CodeError(f"{where} has {len(text)} characters; up to {MAX_TEXT_BYTES} are read")
+    if has_many_tokens(text):
+        raise CodeError(f"{where} has more than {MAX_TOKENS} words and signs, which is the most that is read")
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -46,8 +59,26 @@ def parsed(text: str, where: str) -> ast.Module:
         node, depth = waiting.pop()
         if depth > _MAX_NESTING * 3:
             raise CodeError(f"{where} nests more deeply than torch writes it")
+        if problem := _strange(node):
+            raise CodeError(f"{where} has {problem}, which torch does not write")
         waiting += ((child, depth + 1) for child in ast.iter_child_nodes(node))
     return tree
+
+
+def _strange(node: ast.AST) -> str | None:
+    """Returns what is in a text of torch's in no case, and could not be shown.
+
+    `ast.unparse` fails for long numbers, and for some f-strings (Python 3.11).
+    """
+    if isinstance(node, ast.JoinedStr):
+        return f"an f-string on line {node.lineno}"
+    if isinstance(node, ast.Constant) and type(node.value) is int and node.value.bit_length() > _MAX_NUMBER_BITS:
+        return f"a number of {node.value.bit_length()} bits on line {node.lineno}"
+    for field in _NAMES.get(type(node), ()):
+        name = getattr(node, field)
+        if name is not None and len(name) > MAX_NAME:
+            return f"a name of {len(name)} characters on line {getattr(node, 'lineno', '?')}"
+    return None
 
 
 def shortened(text: str, most: int = 200) -> str:
@@ -62,11 +93,17 @@ class GraphBuilder:
     Attributes:
         nodes: of the block that is being read.
         names: the value that each variable of the text stands for, in the block that is being read.
+
+    Args:
+        where: names the text in messages.
+        budget: counts the parts of this graph and others.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, where: str, budget: PartBudget | None = None) -> None:
         self.nodes: list[Node] = []
-        self.names: dict[str, str] = {}
+        self.names = Variables()
+        self._where = where
+        self._budget = PartBudget() if budget is None else budget
         self.types: dict[str, str] = {}
         self._taken: dict[str, int] = {}
         self._constants: dict[tuple[str, str], str] = {}
@@ -97,6 +134,7 @@ class GraphBuilder:
     ) -> Node:
         """Adds a node; its id is provisional."""
         self._count += 1
+        self._budget.take(1 + len(inputs) + len(outputs), self._where)
         parts = tuple(inputs), tuple(outputs), tuple(attributes), tuple(blocks)
         node = Node(f"#{self._count}", op, *parts, source=source, constant=constant)
         self.nodes.append(node)
@@ -107,6 +145,7 @@ class GraphBuilder:
         key = (text, kind)
         if key not in self._constants:
             self._count += 1
+            self._budget.take(2, self._where)
             value = self.value(str(len(self._constants)), kind)  # no variable of Python is called so
             attributes = () if kind == "NoneType" else (("value", text),)
             self._first.append(Node(f"#{self._count}", op, (), (value,), attributes))
@@ -115,6 +154,7 @@ class GraphBuilder:
 
     def put_first(self, node: Node) -> None:
         """Adds a node to the beginning of the graph, where constants stand."""
+        self._budget.take(1 + len(node.outputs), self._where)
         self._first.append(node)
 
     def block(self, read: Iterator[None], inputs: Sequence[Value] = ()) -> tuple[Block, dict[str, str]]:
@@ -127,14 +167,13 @@ class GraphBuilder:
         Returns:
             The block, without outputs, and the variables that it assigned.
         """
-        nodes, names = self.nodes, dict(self.names)
-        self.nodes = []
+        nodes, self.nodes = self.nodes, []
+        self.names.begin()
         for _ in read:
             pass
-        assigned = {name: value for name, value in self.names.items() if names.get(name) != value}
         block = Block(tuple(inputs), tuple(self.nodes), ())
-        self.nodes, self.names = nodes, names
-        return block, assigned
+        self.nodes = nodes
+        return block, self.names.end()
 
     def snapshot(self, inputs: Sequence[Value], outputs: Sequence[str]) -> GraphSnapshot:
         """Returns the graph, its nodes with their ids."""
@@ -175,8 +214,8 @@ def annotation_text(annotation: ast.expr | None) -> str:
     if annotation is None:
         return UNKNOWN_TYPE
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        return annotation.value
-    return ast.unparse(annotation)
+        return shortened(annotation.value, _MAX_TYPE)
+    return shortened(ast.unparse(annotation), _MAX_TYPE)
 
 
 def dotted_name(expression: ast.expr) -> str | None:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from freeze_engine.backends.common.source_text import merged_lines
 from freeze_engine.backends.inductor.kernels.generated_code import calls
 from freeze_engine.errors import InvalidTraceError
-from freeze_engine.opening.code_graph import MAX_TEXT_BYTES, CodeError
+from freeze_engine.opening.bounds import (
+    MAX_GRAPHS,
+    MAX_TEXT_BYTES,
+    PartBudget,
+    TooMuchError,
+    few_notices,
+    has_many_tokens,
+)
+from freeze_engine.opening.code_graph import CodeError
 from freeze_engine.opening.fx_code import fx_graph
 from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.trace import COMPILED_FROZEN, COMPILED_UNFROZEN, Kernel, Notice, Program, SourceLines, Trace
@@ -19,7 +30,8 @@ from freeze_engine.trace.rules.graphs import graph_problems
 _SETTING: Final = re.compile(r"^torch\.(?P<name>_\w+\.config\.[\w.]+) = (?P<value>.{1,500})$", re.MULTILINE)
 _FREEZING: Final = "_inductor.config.freezing"
 _HIDDEN: Final = "Inductor's freezing ran before this graph; its passes are not in the log."
-_MAX_GRAPHS: Final = 2_000
+_MAX_SETTINGS: Final = 1_000
+_MAX_COMPILES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +51,7 @@ class GraphText:
     branch: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class Compile:
     """What a log has of one compile.
 
@@ -55,17 +67,18 @@ class Compile:
     code: str = ""
     runnable: str = ""
 
-    @property
-    def settings(self) -> tuple[tuple[str, str], ...]:
-        """Settings of the compile that are not torch's defaults."""
-        return tuple(_SETTING.findall(self.runnable[:MAX_TEXT_BYTES]))
+    @cached_property
+    def settings(self) -> dict[str, str]:
+        """Settings of the compile that are not torch's defaults, by name; those beyond the bound are left out."""
+        found = _SETTING.finditer(self.runnable[:MAX_TEXT_BYTES])
+        return {match["name"]: match["value"] for match in islice(found, _MAX_SETTINGS)}
 
     @property
     def freezes(self) -> bool | None:
         """Whether Inductor's freezing was on; ``None`` if the log does not say."""
         if not self.runnable:
             return None
-        return dict(self.settings).get(_FREEZING) == "True"
+        return self.settings.get(_FREEZING) == "True"
 
 
 def compile_trace(head: Trace, compiles: Sequence[Compile], notices: Iterable[Notice]) -> Trace:
@@ -76,53 +89,91 @@ def compile_trace(head: Trace, compiles: Sequence[Compile], notices: Iterable[No
         compiles: in order.
         notices: facts of the log; those of single compiles name their methods.
     """
-    recorder = Recorder(head)
+    found = _Steps(Recorder(head))
+    read = compiles[:_MAX_COMPILES]
+    for each in read:
+        for text in each.graphs:
+            found.add(each, text)
+    recorder = found.recorder
+    programs = [_program(each) for each in read if each.code and each.name in found.stages]
+    recorder.programs = tuple(program for program, _ in programs)
+    facts = (*found.notices(len(compiles)), *(each for _, more in programs for each in more))
     recorder.notices += notices
-    sources: list[SourceLines] = []
-    left = _MAX_GRAPHS
-    for each in compiles:
-        for text in each.graphs[: max(left, 0)]:
-            sources += _add(recorder, each, text)
-        left -= len(each.graphs)
-    if left < 0:
-        recorder.notices.append(
-            Notice("unread", f"The log has {-left} graphs more than the {_MAX_GRAPHS} that are read.")
-        )
-    recorder.sources = tuple(merged_lines(sources))
-    methods = {step.method for step in recorder.steps}
-    recorder.programs = tuple(_program(each) for each in compiles if each.code and each.name in methods)
-    recorder.notices += _lacking(compiles, methods)
-    return replace(recorder.finish(created=head.created), options=_settings(compiles))
+    recorder.notices += few_notices((*facts, *_lacking(read, found.stages)), "compiles")
+    recorder.sources = tuple(merged_lines(found.sources))
+    return replace(recorder.finish(created=head.created), options=_settings(read))
 
 
-def _add(recorder: Recorder, compiled: Compile, text: GraphText) -> Sequence[SourceLines]:
-    method = f"{compiled.name}{text.branch}"
-    where = f"{text.name} of {method}"
-    try:
-        found = fx_graph(text.text, where)
-        if wrong := graph_problems(found.graph):
-            raise InvalidTraceError(f"{where} is no graph{wrong[0]}")
-    except (CodeError, InvalidTraceError) as error:
-        recorder.notices.append(Notice("unread", f"A graph is left out: {error}."))
-        return ()
-    earlier = {step.stage for step in recorder.steps if step.method == method}
-    hides = compiled.freezes and text.stage == "post_grad" and text.stage not in earlier
-    log = (_HIDDEN,) if hides else ()
-    recorder.add_step(text.stage, text.name, method, found.graph, log=log)
-    return found.sources
+@dataclass(slots=True)
+class _Steps:
+    """Makes the steps of a trace.
+
+    Attributes:
+        recorder: collects them.
+        stages: of each method.
+        sources: lines that the graphs quote.
+        budget: of all graphs.
+        unread: facts of graphs that are left out.
+        count: of all graphs, read or not.
+    """
+
+    recorder: Recorder
+    stages: dict[str, set[str]] = field(default_factory=dict)
+    sources: list[SourceLines] = field(default_factory=list)
+    budget: PartBudget = field(default_factory=PartBudget)
+    unread: list[Notice] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, compiled: Compile, text: GraphText) -> None:
+        """Adds a graph, or a notice where it is none."""
+        self.count += 1
+        if self.count > MAX_GRAPHS:
+            return
+        method = f"{compiled.name}{text.branch}"
+        where = f"{text.name} of {method}"
+        try:
+            found = fx_graph(text.text, where, self.budget)
+            if wrong := graph_problems(found.graph):
+                raise InvalidTraceError(f"{where} is no graph{wrong[0]}")
+        except (CodeError, InvalidTraceError, TooMuchError) as error:
+            self.unread.append(Notice("unread", f"A graph is left out: {error}."))
+            return
+        stages = self.stages.setdefault(method, set())
+        hides = compiled.freezes and text.stage == "post_grad" and text.stage not in stages
+        stages.add(text.stage)
+        log = (_HIDDEN,) if hides else ()
+        self.recorder.add_step(text.stage, text.name, method, found.graph, log=log)
+        self.sources += found.sources
+
+    def notices(self, compiles: int) -> Iterator[Notice]:
+        """Yields what is left out.
+
+        Args:
+            compiles: number of all.
+        """
+        if compiles > _MAX_COMPILES:
+            yield Notice("unread", f"There are {compiles} compiles; the first {_MAX_COMPILES} are read.")
+        if self.count > MAX_GRAPHS:
+            more = self.count - MAX_GRAPHS
+            yield Notice("unread", f"There are {more} graphs more than the {MAX_GRAPHS} that are read.")
+        yield from self.unread
 
 
-def _program(compiled: Compile) -> Program:
-    kernels = tuple(Kernel(call.name, call.kind) for call in calls(compiled.code))
-    return Program(
+def _program(compiled: Compile) -> tuple[Program, tuple[Notice, ...]]:
+    """Returns the generated program, with its kernels unless its text is too long, and what that leaves out."""
+    large = has_many_tokens(compiled.code)
+    kernels = () if large else tuple(Kernel(call.name, call.kind) for call in calls(compiled.code))
+    program = Program(
         name=COMPILED_FROZEN if compiled.freezes else COMPILED_UNFROZEN,
         method=compiled.name,
         kernels=kernels,
         code=compiled.code,
     )
+    text = f"{compiled.name}: its generated code is too long to look for its kernels."
+    return program, (Notice("unread", text),) if large else ()
 
 
-def _lacking(compiles: Sequence[Compile], methods: set[str]) -> Iterator[Notice]:
+def _lacking(compiles: Sequence[Compile], methods: Collection[str]) -> Iterator[Notice]:
     for each in compiles:
         if each.name not in methods:
             kept = " Its generated code is in the log, and is not shown without a graph." if each.code else ""
@@ -137,12 +188,13 @@ def _lacking(compiles: Sequence[Compile], methods: set[str]) -> Iterator[Notice]
 
 def _settings(compiles: Sequence[Compile]) -> tuple[tuple[str, str], ...]:
     """Returns the settings that all compiles share, and the others with the compile's name."""
-    known = [each.settings for each in compiles if each.runnable]
-    shared = [pair for pair in known[0] if all(pair in settings for settings in known)] if known else []
-    own = [
+    known = [each for each in compiles if each.runnable]
+    counted = Counter(pair for each in known for pair in each.settings.items())
+    shared = [pair for pair, count in counted.items() if count == len(known)]
+    own = (
         (f"{each.name}: {name}", value)
-        for each in compiles
-        for name, value in each.settings
-        if (name, value) not in shared
-    ]
-    return tuple(dict.fromkeys((*shared, *own)))
+        for each in known
+        for name, value in each.settings.items()
+        if counted[name, value] < len(known)
+    )
+    return tuple(islice(dict.fromkeys((*shared, *own)), _MAX_SETTINGS))

@@ -6,19 +6,20 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from freeze_engine.backends.torchscript.folds.near_misses import near_misses
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.untrusted.plain_pickles import PickleRefusedError
 from freeze_engine.models.untrusted.script_archive import ArchivedTensor, ScriptFile, ScriptObject, read_script_file
 from freeze_engine.models.untrusted.strict_zip import ZipRefusedError
-from freeze_engine.opening.code_graph import UNREAD, parsed
+from freeze_engine.opening.bounds import MAX_DEPTH, MAX_GRAPHS, MAX_NAME, PartBudget, TooMuchError, parts
+from freeze_engine.opening.code_graph import UNREAD, parsed, shortened
 from freeze_engine.opening.environment import UNKNOWN_ENVIRONMENT
 from freeze_engine.opening.remaining import Slot, constant_chains, remaining_attributes
 from freeze_engine.opening.script_code import method_graph
 from freeze_engine.recorder.trace_builder import Recorder
-from freeze_engine.trace import Constant, NearMiss, Notice, Step, Trace
+from freeze_engine.trace import AttributeKind, Constant, GraphSnapshot, NearMiss, Notice, Step, Trace
 
 _INPUT: Final = "input"
 _PASSES: Final = (
@@ -29,7 +30,8 @@ _PASSES: Final = (
     "FoldFrozenLinearBatchnorm",
 )
 _MAX_OBJECTS: Final = 100_000
-_MAX_DEPTH: Final = 60
+_MAX_PATH: Final = 4 * MAX_NAME
+_MAX_TYPE: Final = 500
 _CHAINS_SHOWN: Final = 3
 _UNEXPLAINED: Final = (
     "Nothing in the graph prevents it: the module may have been frozen with optimize_numerics=False, or by a torch "
@@ -57,13 +59,13 @@ def open_frozen_file(path: Path, name: str | None = None, call: str = "") -> Tra
         ) from error
     head = Trace(name or path.stem, "torchscript", call, (), (), UNKNOWN_ENVIRONMENT, (), origin="frozen_file")
     recorder = Recorder(head)
-    slots = tuple(_slots(file.module, classes))
-    constants = _constants(file)
-    modules = {"": file.module} | {slot.path: slot.value for slot in slots if isinstance(slot.value, ScriptObject)}
-    for prefix, module in modules.items():
-        for method in _methods(classes.get(module.class_name)):
-            named = f"{prefix}.{method.name}" if prefix else method.name
-            recorder.add_step(_INPUT, _INPUT, named, method_graph(method, constants), changed=False)
+    try:
+        slots = tuple(_Slots(classes).of(file.module))
+        modules = {"": file.module} | {slot.path: slot.value for slot in slots if isinstance(slot.value, ScriptObject)}
+        for method, graph in _graphs(modules, classes, _constants(file)):
+            recorder.add_step(_INPUT, _INPUT, method, graph, changed=False)
+    except TooMuchError as error:
+        raise ModelSpecError(f"{path} cannot be read as a frozen TorchScript file: {error}.") from error
     for step in recorder.steps:
         recorder.update(step.index, constant_bytes=_bytes(step))
     recorder.attributes = remaining_attributes(slots, recorder.steps)
@@ -79,59 +81,118 @@ def _classes(file: ScriptFile) -> Iterator[tuple[str, ast.ClassDef]]:
                 yield module, each
 
 
-def _methods(found: ast.ClassDef | None) -> Iterator[ast.FunctionDef]:
-    if found is not None:
-        yield from (each for each in found.body if isinstance(each, ast.FunctionDef))
+def _graphs(
+    modules: Mapping[str, ScriptObject],
+    classes: Mapping[str, ast.ClassDef],
+    constants: Mapping[str, Constant | str],
+) -> Iterator[tuple[str, GraphSnapshot]]:
+    """Yields the methods of modules with their graphs; modules of one class share the graphs of its methods.
 
-
-def _slots(
-    module: ScriptObject, classes: Mapping[str, ast.ClassDef], prefix: str = "", left: list[int] | None = None
-) -> Iterator[Slot]:
-    """Yields what a module still holds, and what the modules in it hold.
+    Args:
+        modules: by path.
+        classes: definitions by qualified name.
+        constants: as in `method_graph`.
 
     Raises:
-        PickleRefusedError: the modules nest too deeply, or hold too much.
+        TooMuchError: the methods are too many, or too large together.
     """
-    left = [_MAX_OBJECTS] if left is None else left
-    if prefix.count(".") > _MAX_DEPTH:
-        raise PickleRefusedError("modules that nest too deeply")
-    state = module.state if isinstance(module.state, dict) else {}
-    types = _annotations(classes.get(module.class_name))
-    for name, value in state.items():
-        left[0] -= 1
-        if left[0] < 0 or type(name) is not str:
-            raise PickleRefusedError("more attributes than a module has")
-        kind, text = types.get(name, ("attribute", "?"))
-        path = f"{prefix}{name}"
-        if isinstance(value, ScriptObject) and _is_module(classes.get(value.class_name)):
-            yield Slot(path, "submodule", value.class_name, value)
-            yield from _slots(value, classes, f"{path}.", left)
-        else:
-            yield Slot(path, kind, text, value, _summary(value) if isinstance(value, ArchivedTensor) else None)
+    made: dict[str, list[tuple[str, GraphSnapshot, int]]] = {}
+    read, shown, count = PartBudget(), PartBudget(), 0
+    for prefix, module in modules.items():
+        kind = module.class_name
+        if kind not in made:
+            found = (
+                [each for each in classes[kind].body if isinstance(each, ast.FunctionDef)] if kind in classes else []
+            )
+            graphs = [(each.name, method_graph(each, constants, read)) for each in found[: MAX_GRAPHS + 1]]
+            made[kind] = [(name, graph, parts(graph)) for name, graph in graphs]
+        for name, graph, size in made[kind]:
+            method = f"{prefix}.{name}" if prefix else name
+            shown.take(size, f"the method {shortened(method)}")
+            count += 1
+            if count > MAX_GRAPHS:
+                raise TooMuchError(f"it has more than {MAX_GRAPHS} methods; {shortened(method)} is the first beyond")
+            yield method, graph
+
+
+class _Slots:
+    """Finds what modules still hold, and what the modules in them hold.
+
+    Args:
+        classes: definitions by qualified name.
+    """
+
+    def __init__(self, classes: Mapping[str, ast.ClassDef]) -> None:
+        self._classes = classes
+        self._types: dict[str, dict[str, tuple[AttributeKind, str]]] = {}
+        self._left = _MAX_OBJECTS
+
+    def of(self, module: ScriptObject, prefix: str = "", depth: int = 0) -> Iterator[Slot]:
+        """Yields what a module holds.
+
+        Args:
+            module: to look at.
+            prefix: begin of the paths.
+            depth: how many modules this one is in.
+
+        Raises:
+            TooMuchError: the modules nest too deeply, or hold too much, or under too long names.
+        """
+        if depth > MAX_DEPTH:
+            raise TooMuchError(f"the module {shortened(prefix)} is in more than {MAX_DEPTH} others")
+        state = module.state if isinstance(module.state, dict) else {}
+        types = self._annotations(module.class_name)
+        for name, value in state.items():
+            self._left -= 1
+            if self._left < 0:
+                raise TooMuchError(
+                    f"its modules hold more than {_MAX_OBJECTS} attributes; {shortened(prefix)} is beyond"
+                )
+            if type(name) is not str or len(name) > MAX_NAME:
+                raise TooMuchError(
+                    f"the module {shortened(prefix) or '(top)'} has an attribute with an impossible name"
+                )
+            kind, text = types.get(name, ("attribute", "?"))
+            path = f"{prefix}{name}"
+            if len(path) > _MAX_PATH:
+                raise TooMuchError(f"the path of the attribute {shortened(path)} has more than {_MAX_PATH} characters")
+            if isinstance(value, ScriptObject) and _is_module(self._classes.get(value.class_name)):
+                yield Slot(path, "submodule", value.class_name, value)
+                yield from self.of(value, f"{path}.", depth + 1)
+            else:
+                yield Slot(path, kind, text, value, _summary(value) if isinstance(value, ArchivedTensor) else None)
+
+    def _annotations(self, kind: str) -> dict[str, tuple[AttributeKind, str]]:
+        if kind not in self._types:
+            self._types[kind] = _annotations(self._classes.get(kind))
+        return self._types[kind]
 
 
 def _is_module(found: ast.ClassDef | None) -> bool:
     return found is not None and any(isinstance(base, ast.Name) and base.id == "Module" for base in found.bases)
 
 
-def _annotations(found: ast.ClassDef | None) -> dict[str, tuple[Any, str]]:
+def _annotations(found: ast.ClassDef | None) -> dict[str, tuple[AttributeKind, str]]:
     """Returns kind and type of the attributes that a class declares."""
     types: dict[str, str] = {}
     named: dict[str, list[str]] = {"__parameters__": [], "__buffers__": []}
     for each in found.body if found is not None else ():
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
-            types[each.target.id] = ast.unparse(each.annotation)
+            types[each.target.id] = shortened(ast.unparse(each.annotation), _MAX_TYPE)
         elif (
             isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) and isinstance(each.value, ast.List)
         ):
             words = [one.value for one in each.value.elts if isinstance(one, ast.Constant)]
             named.setdefault(each.targets[0].id, []).extend(word for word in words if isinstance(word, str))
-    kinds = dict.fromkeys(named["__parameters__"], "parameter") | dict.fromkeys(named["__buffers__"], "buffer")
+    kinds: dict[str, AttributeKind] = dict.fromkeys(named["__parameters__"], "parameter")
+    kinds |= dict.fromkeys(named["__buffers__"], "buffer")
     return {name: (kinds.get(name, "attribute"), text) for name, text in types.items()}
 
 
 def _constants(file: ScriptFile) -> dict[str, Constant | str]:
     found: dict[str, Constant | str] = {}
+    if len(file.constants) > _MAX_OBJECTS:
+        raise TooMuchError(f"it has {len(file.constants)} constants; up to {_MAX_OBJECTS} are read")
     for number, value in enumerate(file.constants):
         if isinstance(value, ArchivedTensor):
             found[f"c{number}"] = _summary(value, file.digests.get(value))
@@ -164,13 +225,13 @@ def _left_folds(steps: tuple[Step, ...]) -> Iterator[NearMiss]:
 def _notices(steps: tuple[Step, ...]) -> Iterator[Notice]:
     for step in steps:
         chains = constant_chains(step.graph)
-        if chains:
-            nodes = sum(map(len, chains))
-            listed = ", ".join(f"%{chain[-1].outputs[0].name} ({chain[-1].op})" for chain in chains[:_CHAINS_SHOWN])
-            more = f" and {len(chains) - _CHAINS_SHOWN} more" if len(chains) > _CHAINS_SHOWN else ""
+        if chains.operations:
+            ends = chains.ends
+            listed = ", ".join(f"%{each.outputs[0].name} ({each.op})" for each in ends[:_CHAINS_SHOWN])
+            more = f" and {len(ends) - _CHAINS_SHOWN} more" if len(ends) > _CHAINS_SHOWN else ""
             text = (
-                f"{step.method} computes from constants alone, at every call: {nodes} operations that give {listed}"
-                f"{more}. Freezing did not fold them."
+                f"{step.method} computes from constants alone, at every call: {chains.operations} operations that give "
+                f"{listed}{more}. Freezing did not fold them."
             )
             yield Notice("constant_chain", text, step.index)
         unread = sum(node.op == UNREAD for node in step.graph.walk())

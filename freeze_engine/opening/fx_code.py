@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from freeze_engine.backends.common.source_text import merged_lines
+from freeze_engine.opening.bounds import PartBudget
 from freeze_engine.opening.code_graph import (
     UNKNOWN_TYPE,
     UNREAD,
@@ -84,15 +85,17 @@ def is_fx_code(text: str) -> bool:
     return _CLASS.match(text.lstrip()) is not None
 
 
-def fx_graph(text: str, where: str) -> FxText:
+def fx_graph(text: str, where: str, budget: PartBudget | None = None) -> FxText:
     """Reads a graph.
 
     Args:
         text: a class with a ``forward``.
         where: names the text in messages.
+        budget: counts the parts of this graph and others.
 
     Raises:
         CodeError: it is something else.
+        freeze_engine.opening.bounds.TooMuchError: the graph is larger than what is left of the budget.
     """
     tree = parsed(_CLASS.sub("class Graph(", text), where)
     owner = next((each for each in tree.body if isinstance(each, ast.ClassDef)), None)
@@ -101,7 +104,7 @@ def fx_graph(text: str, where: str) -> FxText:
     if method is None:
         raise CodeError(f"{where} has no graph")
     places = _places(text)
-    graph = _Forward(places).read(method)
+    graph = _Forward(places, GraphBuilder(where, budget)).read(method)
     lines = (SourceLines(place.file, place.line, (code,)) for place, code in places.values() if code)
     return FxText(graph, tuple(merged_lines(lines)))
 
@@ -123,9 +126,9 @@ def _places(text: str) -> dict[int, tuple[SourceRef, str]]:
 class _Forward:
     """Reads the ``forward`` of a graph."""
 
-    def __init__(self, places: Mapping[int, tuple[SourceRef, str]]) -> None:
+    def __init__(self, places: Mapping[int, tuple[SourceRef, str]], graph: GraphBuilder) -> None:
         self._places = places
-        self._graph = GraphBuilder()
+        self._graph = graph
         self._self = "self"
 
     def read(self, method: ast.FunctionDef) -> GraphSnapshot:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
+from freeze_engine.opening.bounds import MAX_DEPTH, MAX_NAME
 from freeze_engine.trace import (
     AttributeFate,
     AttributeKind,
@@ -28,6 +30,8 @@ _VIEWS: Final = frozenset(
 )
 _GATHERS: Final = frozenset(("prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"))
 _RANDOM: Final = ("rand", "normal", "bernoulli", "multinomial", "poisson", "dropout", "exponential")
+#: Of one attribute.
+_MAX_EVIDENCE: Final = 20
 _NOT_TOLD: Final = (
     "No method in the file writes it. It may have been named in preserved_attrs when the module was frozen; the file "
     "does not say."
@@ -54,6 +58,19 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstantChains:
+    """Operations of a graph that read constants only.
+
+    Attributes:
+        operations: how many.
+        ends: those that no other of them reads, in order.
+    """
+
+    operations: int
+    ends: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Write:
     reason: Reason
     evidence: Evidence
@@ -67,13 +84,16 @@ def remaining_attributes(slots: Sequence[Slot], steps: Sequence[Step]) -> tuple[
         steps: of its methods.
     """
     writes: dict[str, list[_Write]] = {}
+    held = frozenset(slot.path for slot in slots)
     for step in steps:
-        for path, write in _writes(step):
-            writes.setdefault(path, []).append(write)
+        for path, write in _writes(step, held):
+            known = writes.setdefault(path, [])
+            if len(known) < _MAX_EVIDENCE:
+                known.append(write())
     inside = {slot.path.rpartition(".")[0] for slot in slots}
     found = []
     for slot in slots:
-        known = writes.get(slot.path, ())
+        known = writes.get(slot.path, [])
         reason: Reason = known[0].reason if known else "unknown"
         evidence = tuple(write.evidence for write in known) or (Evidence(_NOT_TOLD),)
         if not known and slot.kind == "submodule" and slot.path in inside:
@@ -97,30 +117,50 @@ def remaining_attributes(slots: Sequence[Slot], steps: Sequence[Step]) -> tuple[
     return tuple(sorted(found, key=lambda fate: fate.path))
 
 
-def _writes(step: Step) -> Iterator[tuple[str, _Write]]:
-    """Yields the attributes that a method assigns or writes in place, with the evidence."""
+def _writes(step: Step, held: frozenset[str]) -> Iterator[tuple[str, Callable[[], _Write]]]:
+    """Yields the attributes that a method assigns or writes in place, with a function that makes the evidence.
+
+    Args:
+        step: of the method.
+        held: paths of the attributes that the file holds.
+    """
     graph = step.graph
     prefix = step.method.rpartition(".")[0]
     made = {value.name: node for node in graph.walk() for value in node.outputs}
+    roots = _roots(graph)
     top = graph.inputs[0].name if graph.inputs else ""
     for node in graph.walk():
         if node.op == "prim::SetAttr" and node.inputs:
             path = _path(node.inputs[0], _named(node), made, top, prefix)
-            if path is not None:
+            if path in held:
                 fact = f"{step.method} assigns it (prim::SetAttr), so it cannot be a constant"
-                yield path, _Write("set_in_method", Evidence(fact, step.method, step.index, node.id, node.op))
+                yield path, partial(_write, "set_in_method", fact, step, node)
         elif _is_in_place(node):
-            chain = _chain(node.inputs[0], made)
-            read = made.get(chain[-1].value) if chain else None
-            if read is None or read.op != "prim::GetAttr":
+            read = made.get(roots.get(node.inputs[0], ""))
+            if read is None or read.op != "prim::GetAttr" or not read.inputs:
                 continue
             path = _path(read.inputs[0], _named(read), made, top, prefix)
-            if path is not None:
+            if path in held:
                 fact = f"{step.method} writes its memory in place, so it cannot be a constant"
-                yield (
-                    path,
-                    _Write("mutated_in_place", Evidence(fact, step.method, step.index, node.id, node.op, None, chain)),
-                )
+                yield path, partial(_write, "mutated_in_place", fact, step, node, made)
+
+
+def _write(reason: Reason, fact: str, step: Step, node: Node, made: Mapping[str, Node] | None = None) -> _Write:
+    chain = _chain(node.inputs[0], made) if made is not None else ()
+    return _Write(reason, Evidence(fact, step.method, step.index, node.id, node.op, None, chain))
+
+
+def _roots(graph: GraphSnapshot) -> dict[str, str]:
+    """Returns, by value, the value that it is a view of in the end."""
+    roots: dict[str, str] = {}
+    for node in graph.walk():
+        for value in node.outputs:
+            roots[value.name] = roots.get(node.inputs[0], node.inputs[0]) if _is_view(node) else value.name
+    return roots
+
+
+def _is_view(node: Node) -> bool:
+    return bool(node.inputs) and (node.op in _VIEWS or _is_in_place(node))
 
 
 def _is_in_place(node: Node) -> bool:
@@ -133,7 +173,7 @@ def _chain(value: str, made: Mapping[str, Node]) -> tuple[ChainLink, ...]:
     links: list[ChainLink] = []
     while (node := made.get(value)) is not None and len(links) < len(made):
         links.append(ChainLink(value, node.id, node.op))
-        if not (node.op in _VIEWS or _is_in_place(node)) or not node.inputs:
+        if not _is_view(node):
             break
         value = node.inputs[0]
     return tuple(links)
@@ -143,44 +183,48 @@ def _named(node: Node) -> str:
     return (node.attribute("name") or "").strip('"')
 
 
-def _path(owner: str, name: str, made: Mapping[str, Node], top: str, prefix: str) -> str | None:
-    """Returns the path of an attribute, ``None`` where its owner is not read from the module."""
+def _path(owner: str, name: str, made: Mapping[str, Node], top: str, prefix: str) -> str:
+    """Returns the path of an attribute; empty where its owner is not read from the module, or nests too deeply."""
     parts = [name]
-    for _ in range(len(made) + 1):
+    for _ in range(MAX_DEPTH + 1):
+        if len(parts[-1]) > MAX_NAME:
+            return ""
         if owner == top:
             return ".".join([*([prefix] if prefix else []), *reversed(parts)])
         node = made.get(owner)
-        if node is None or node.op != "prim::GetAttr":
-            return None
+        if node is None or node.op != "prim::GetAttr" or not node.inputs:
+            return ""
         parts.append(_named(node))
         owner = node.inputs[0]
-    return None
+    return ""
 
 
-def constant_chains(graph: GraphSnapshot) -> tuple[tuple[Node, ...], ...]:
-    """Returns operations that read constants only, grouped by the last of each chain.
+def constant_chains(graph: GraphSnapshot) -> ConstantChains:
+    """Finds the operations that read constants only.
 
     Operations with effects or random numbers are left out; so are lists and tuples of constants, unless an operation
     reads them.
     """
-    fixed: dict[str, tuple[Node, ...]] = {}
-    read: set[str] = set()
-    found: dict[str, tuple[Node, ...]] = {}
+    fixed: set[str] = set()
+    gathers: list[Node] = []
+    found: list[Node] = []
     for node in graph.walk():
-        if node.op == "prim::Constant":
-            fixed |= {value.name: () for value in node.outputs}
-            continue
-        known = node.inputs and node.outputs and not node.blocks and all(name in fixed for name in node.inputs)
-        gathers = node.op in _GATHERS
-        if not known or not (gathers or _is_pure(node)):
-            continue
-        chain = dict.fromkeys(each for name in node.inputs for each in fixed[name])
-        whole = (*chain, node)
-        fixed |= {value.name: whole for value in node.outputs}
-        if not gathers:
-            read.update(each.id for each in chain)
-            found[node.id] = tuple(each for each in whole if each.op not in _GATHERS)
-    return tuple(chain for name, chain in found.items() if name not in read)
+        known = node.op == "prim::Constant"
+        if not known and node.inputs and node.outputs and not node.blocks and fixed.issuperset(node.inputs):
+            if node.op in _GATHERS:
+                known = True
+                gathers.append(node)
+            elif _is_pure(node):
+                known = True
+                found.append(node)
+        if known:
+            fixed.update(value.name for value in node.outputs)
+    read = {name for node in found for name in node.inputs}
+    for node in reversed(gathers):
+        if any(value.name in read for value in node.outputs):
+            read.update(node.inputs)
+    ends = (node for node in found if not any(value.name in read for value in node.outputs))
+    return ConstantChains(len(found), tuple(ends))
 
 
 def _is_pure(node: Node) -> bool:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from freeze_engine.opening.bounds import PartBudget
 from freeze_engine.opening.code_graph import (
     UNKNOWN_TYPE,
     UNREAD,
@@ -69,22 +70,28 @@ _POSITIONAL: Final = 2
 _CONSTANTS: Final = "CONSTANTS"
 
 
-def method_graph(method: ast.FunctionDef, constants: Mapping[str, Constant | str]) -> GraphSnapshot:
+def method_graph(
+    method: ast.FunctionDef, constants: Mapping[str, Constant | str], budget: PartBudget | None = None
+) -> GraphSnapshot:
     """Returns the graph of a method.
 
     Args:
         method: its definition.
         constants: of the file by name (``c3``): the summary of a tensor, or the text of anything else.
+        budget: counts the parts of this graph and others.
+
+    Raises:
+        freeze_engine.opening.bounds.TooMuchError: the graph is larger than what is left of the budget.
     """
-    return _Method(constants).read(method)
+    return _Method(constants, GraphBuilder(f"the method {shortened(method.name)}", budget)).read(method)
 
 
 class _Method:
     """Reads one method."""
 
-    def __init__(self, constants: Mapping[str, Constant | str]) -> None:
+    def __init__(self, constants: Mapping[str, Constant | str], graph: GraphBuilder) -> None:
         self._constants = constants
-        self._graph = GraphBuilder()
+        self._graph = graph
         self._held: dict[str, str] = {}
         self._functions: dict[str, str] = {}
 
@@ -140,7 +147,7 @@ class _Method:
             names = [each.id for each in target.elts if isinstance(each, ast.Name)]
             if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(names):
                 found = [self._value(each) for each in value.elts]
-                self._graph.names |= dict(zip(names, found, strict=True))
+                self._graph.names.update(zip(names, found, strict=True))
             elif isinstance(value, ast.Call) and not isinstance(target, ast.List):
                 self._call_of(value, names)
             else:
@@ -170,7 +177,8 @@ class _Method:
         graph = self._graph
         inputs: list[str] = []
         own: list[Value] = []
-        before = dict(graph.names)
+        carried = {name: graph.names[name] for name in _assigned(statement.body) if name in graph.names}
+        graph.names.begin()
         if isinstance(statement, ast.For):
             inputs.append(self._value(_trips(statement.iter)))
             if isinstance(statement.target, ast.Name):
@@ -178,15 +186,14 @@ class _Method:
                 graph.names[statement.target.id] = own[0].name
         else:
             inputs.append(self._value(statement.test))
-        carried = [name for name in _assigned(statement.body) if name in before]
-        for name in carried:
-            inputs.append(before[name])
+        for name, before in carried.items():
+            inputs.append(before)
             own.append(graph.value(name))
             graph.names[name] = own[-1].name
         body, assigned = graph.block(self._statements(statement.body), own)
         yielded = {name: assigned.get(name, graph.names[name]) for name in carried}
-        graph.names = before
-        self._define("prim::Loop", inputs, carried, [_yielding(body, yielded, carried)])
+        graph.names.end()
+        self._define("prim::Loop", inputs, tuple(carried), [_yielding(body, yielded, tuple(carried))])
 
     def _within(self, statement: ast.With) -> None:
         for item in statement.items:
@@ -201,7 +208,7 @@ class _Method:
     def _define(self, op: str, inputs: Sequence[str], names: Sequence[str], blocks: Sequence[Block] = ()) -> None:
         values = [self._graph.value(name) for name in names]
         self._graph.add(op, inputs, values, blocks=blocks)
-        self._graph.names |= {name: value.name for name, value in zip(names, values, strict=True)}
+        self._graph.names.update((name, value.name) for name, value in zip(names, values, strict=True))
 
     # -- expressions
 
@@ -278,7 +285,7 @@ class _Method:
         if op is None:  # annotate(T, x) is x
             return self._value(call.args[-1], name)
         if op in ("prim::unchecked_cast", "prim::Uninitialized", "prim::isinstance") and call.args:
-            kind = "bool" if op == "prim::isinstance" else ast.unparse(call.args[0])
+            kind = "bool" if op == "prim::isinstance" else annotation_text(call.args[0])
         return self._node(call, op, [name or "_"], kind)[0]
 
     def _call_of(self, expression: ast.expr, names: Sequence[str]) -> None:
@@ -287,7 +294,7 @@ class _Method:
         if op is None or not isinstance(expression, ast.Call):
             self._value(expression)
             return
-        self._graph.names |= dict(zip(names, self._node(expression, op, names), strict=True))
+        self._graph.names.update(zip(names, self._node(expression, op, names), strict=True))
 
     def _node(self, call: ast.Call, op: str, names: Sequence[str], kind: str = UNKNOWN_TYPE) -> list[str]:
         """Adds the node of a call after those of its arguments, and returns the values that it gives."""

@@ -14,13 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
+from freeze_engine.opening.bounds import MAX_KEPT_BYTES, MAX_NAME, MAX_TEXT_BYTES
+from freeze_engine.opening.inside import Inside
+
 _HEADER: Final = re.compile(rb"[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ (\[[^\]]*\] ?)?\S+:\d+\] (?P<json>\{.*)")
 _FILES: Final = "dedicated_log_torch_trace_*.log"
 _HEAD_BYTES: Final = 4096
 _MAX_LINE_BYTES: Final = 8 << 20
-_MAX_PAYLOAD_BYTES: Final = 16 << 20
-_MAX_KEPT_BYTES: Final = 256 << 20
-_MAX_RECORDS: Final = 1_000_000
+_MAX_RECORDS: Final = 100_000
+_RECORD_BYTES: Final = 500
+_MAX_FIELD: Final = 20_000
+_MAX_NUMBER: Final = 2**31
 _ABOUT: Final = frozenset(("frame_id", "frame_compile_id", "attempt", "has_payload", "rank", "compiled_autograd_id"))
 #: Records without use here; the first are most of a log.
 _SKIPPED: Final = frozenset(
@@ -29,6 +33,8 @@ _SKIPPED: Final = frozenset(
         *("str", "dynamo_guards"),
     )
 )
+#: What is read of a record besides its payload.
+_FIELDS: Final = ("name", "start_time", "entire_frame_compile_time_s", "fail_type", "fail_reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class Record:
         frame: number of the code that is compiled, ``None`` outside a compile.
         compile: number of the compile of that code.
         attempt: number of Dynamo's attempt.
-        fields: what the record says, besides its payload.
+        fields: what the record says besides its payload, as far as it is read here: texts and numbers.
         payload: its text.
     """
 
@@ -67,6 +73,28 @@ class LogReading:
     left_out: int = 0
 
 
+@dataclass(slots=True)
+class LogBounds:
+    """Counts what is kept of the logs that make one trace.
+
+    Attributes:
+        records: that may still be kept.
+        text_bytes: of payloads that may still be kept.
+    """
+
+    records: int = field(default_factory=lambda: _MAX_RECORDS)
+    text_bytes: int = MAX_KEPT_BYTES
+
+    def has_room(self, record: Record) -> bool:
+        """Counts a record if there is room for it."""
+        size = _RECORD_BYTES + len(record.payload) + sum(len(str(each)) for each in record.fields.values())
+        if self.records < 1 or size > self.text_bytes:
+            return False
+        self.records -= 1
+        self.text_bytes -= size
+        return True
+
+
 def is_structured_log(path: Path) -> bool:
     """Returns whether a file begins as torch's structured log does.
 
@@ -79,53 +107,66 @@ def is_structured_log(path: Path) -> bool:
 
 
 def log_files(folder: Path) -> tuple[Path, ...]:
-    """Returns the logs in a folder that ``TORCH_TRACE`` named, one for each process."""
-    return tuple(sorted(path for path in folder.glob(_FILES) if path.is_file()))
+    """Returns the logs in a folder that ``TORCH_TRACE`` named, one for each process.
+
+    Links that lead out of the folder are not followed.
+    """
+    inside = Inside(folder)
+    return tuple(sorted(path for path in folder.glob(_FILES) if path.is_file() and inside.has(path)))
 
 
-def read_log(path: Path) -> LogReading:
+def read_log(path: Path, bounds: LogBounds | None = None) -> LogReading:
     """Reads a log; what is no record of torch's is counted and left out.
 
     Args:
         path: of the file.
+        bounds: counts what is kept of this log and others.
 
     Raises:
         OSError: it cannot be read.
     """
-    found, kept = LogReading(), 0
+    found = LogReading()
+    bounds = LogBounds() if bounds is None else bounds
     with path.open("rb") as stream:
         for header, payload in _raw(stream, found):
             record = _record(header, payload)
             if record is None:
                 found.damaged += 1
-            elif record.name not in _SKIPPED:
-                kept += len(header) + len(payload)
-                if kept > _MAX_KEPT_BYTES or len(found.records) >= _MAX_RECORDS:
-                    found.left_out += 1
-                else:
-                    found.records.append(record)
+            elif record.name in _SKIPPED or not (record.payload or record.fields):
+                continue
+            elif bounds.has_room(record):
+                found.records.append(record)
+            else:
+                found.left_out += 1
     return found
 
 
-def _raw(stream: IO[bytes], found: LogReading) -> Iterator[tuple[bytes, bytes]]:
-    """Yields the JSON of each record, and its payload."""
-    header: bytes | None = None
-    payload: list[bytes] = []
-    size = 0
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yields the lines of a log; of a line that is too long, its begin only."""
+    whole = True
     while line := stream.readline(_MAX_LINE_BYTES):
+        if whole:
+            yield line
+        whole = line.endswith(b"\n")
+
+
+def _raw(stream: IO[bytes], found: LogReading) -> Iterator[tuple[bytes, bytes]]:
+    """Yields the JSON of each record, and its payload; both may be cut, and are no longer what torch wrote then."""
+    header: bytes | None = None
+    payload = bytearray()
+    for line in _lines(stream):
         if line.startswith(b"\t"):
-            size += len(line)
-            if size <= _MAX_PAYLOAD_BYTES:
-                payload.append(line[1:])
+            if len(payload) <= MAX_TEXT_BYTES:
+                payload += line[1:]
             continue
         if header is not None:
-            yield header, b"".join(payload)
+            yield header, bytes(payload)
         match = _HEADER.match(line)
         header = None if match is None else match["json"]
         found.damaged += match is None and bool(line.strip())
-        payload, size = [], 0
+        payload.clear()
     if header is not None:
-        yield header, b"".join(payload)
+        yield header, bytes(payload)
 
 
 def _record(header: bytes, payload: bytes) -> Record | None:
@@ -141,10 +182,21 @@ def _record(header: bytes, payload: bytes) -> Record | None:
     if len(names) != 1 or (expected is not None and hashlib.md5(text, usedforsecurity=False).hexdigest() != expected):
         return None
     about = found[names[0]]
-    fields = about if isinstance(about, dict) else {}
+    fields = dict(_fields(about)) if isinstance(about, dict) else {}
     own = fields.get("name") if names[0] == "artifact" else names[0]
     numbers = [found.get(name) for name in ("frame_id", "frame_compile_id", "attempt")]
-    if type(own) is not str or any(each is not None and (type(each) is not int or each < 0) for each in numbers):
+    if type(own) is not str or len(own) > MAX_NAME:
+        return None
+    if any(each is not None and (type(each) is not int or not 0 <= each < _MAX_NUMBER) for each in numbers):
         return None
     frame, compile_number, attempt = numbers
     return Record(own, frame, compile_number or 0, attempt or 0, fields, text.decode(errors="replace"))
+
+
+def _fields(about: Mapping[str, Any]) -> Iterator[tuple[str, str | int | float]]:
+    for name in _FIELDS:
+        value = about.get(name)
+        if isinstance(value, str):
+            yield name, value[:_MAX_FIELD]
+        elif isinstance(value, (int, float)):
+            yield name, value

@@ -10,11 +10,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
+from freeze_engine.opening.bounds import few_notices
 from freeze_engine.opening.code_graph import shortened
 from freeze_engine.opening.compile_trace import Compile, GraphText, compile_trace
 from freeze_engine.opening.environment import UNKNOWN, UNKNOWN_ENVIRONMENT
 from freeze_engine.opening.fx_code import is_fx_code
-from freeze_engine.opening.structured_log import LogReading, Record, log_files, read_log
+from freeze_engine.opening.structured_log import LogBounds, LogReading, Record, log_files, read_log
 from freeze_engine.trace import Failure, Notice, Trace
 
 _STAGES: Final[Mapping[str, str]] = {
@@ -34,7 +35,6 @@ _RAISED: Final = re.compile(
 )
 _CACHE: Final = re.compile(r"(?P<cache>fx_graph|aotautograd)_cache_(?P<outcome>hit|miss|bypass)")
 _CACHES: Final = {"fx_graph": "Inductor's cache", "aotautograd": "AOTAutograd's cache"}
-_MAX_NOTICES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +60,15 @@ def open_torch_trace(path: Path, name: str | None = None, call: str = "") -> Tra
         OSError: a file cannot be read.
     """
     files = log_files(path) if path.is_dir() else (path,)
-    readings = [read_log(file) for file in files]
+    left = LogBounds()
+    readings = [read_log(file, left) for file in files]
     parts = [part for number, reading in enumerate(readings) for part in _parts(reading, _prefix(number, files))]
     records = [record for reading in readings for record in reading.records]
     environment = replace(UNKNOWN_ENVIRONMENT, torch=_torch_version(records))
     head = Trace(name or path.stem, "inductor", call, (), (), environment, (), origin="torch_trace")
     head = replace(head, created=_created(records))
-    notices = [*_log_notices(readings, files), *(notice for part in parts for notice in _notices(part))]
-    more = len(notices) - _MAX_NOTICES
-    if more > 0:
-        notices = [*notices[:_MAX_NOTICES], Notice("unread", f"{more} more facts of the log are left out.")]
+    told = (notice for part in parts for notice in _notices(part))
+    notices = (*_log_notices(readings, files), *few_notices(told, "log"))
     trace = compile_trace(head, [_compile(part) for part in parts], notices)
     return replace(trace, failure=_failure(trace, parts), duration_ns=_duration_ns(parts))
 

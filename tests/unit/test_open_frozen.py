@@ -17,7 +17,7 @@ from freeze_engine.errors import FreezerError
 from freeze_engine.models import file_kind
 from freeze_engine.opening import existing_kind, open_existing
 from freeze_engine.opening.code_graph import UNREAD, parsed
-from freeze_engine.opening.remaining import constant_chains
+from freeze_engine.opening.remaining import ConstantChains, constant_chains
 from freeze_engine.opening.script_code import method_graph
 from freeze_engine.trace import Constant, GraphSnapshot, Node, Value
 from tests.existing import FROZEN
@@ -126,7 +126,7 @@ def test_chains_of_constants_are_found() -> None:
     random = Node("r", "aten::rand_like", ("w",), (Value("r", "Tensor"),))
     used = Node("y", "aten::mul", ("x", "b"), (Value("y", "Tensor"),))
     graph = GraphSnapshot((Value("x", "Tensor"),), (held, first, second, random, used), ("y", "r"))
-    assert constant_chains(graph) == ((first, second),)
+    assert constant_chains(graph) == ConstantChains(2, (second,))
 
 
 def _changed(target: Path, member: str, change: Callable[[bytes], bytes]) -> Path:

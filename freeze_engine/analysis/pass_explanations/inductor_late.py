@@ -24,6 +24,11 @@ _COLLECTIVES: Mapping[str, PassEntry] = {
     "replace_collectives_with_low_contention": PassEntry(
         "Replaces collectives by ones that leave the GPU's processors to the computation."
     ),
+    # Of torch 2.6.
+    "reinplace_fsdp_all_gather": PassEntry(
+        "Lets an all-gather of FSDP write into the memory from which it copies.",
+        has_none_of("all-gather of FSDP", "fsdp.all_gather_copy_in.default"),
+    ),
 }
 POST_GRAD: Mapping[str, PassEntry] = {
     "post_grad_passes": BETWEEN,
@@ -40,6 +45,13 @@ POST_GRAD: Mapping[str, PassEntry] = {
     "remove_profiler_ops": PassEntry(
         "Removes the operators of the profiler's record_function.",
         lambda occasion: None if occasion.graph.has_part("profiler.") else "The graph has no operator of the profiler.",
+    ),
+    # Of torch 2.14.
+    "respecialize_current_device": PassEntry(
+        "Puts the device of this process in the place of the nodes that ask for it.",
+        lambda occasion: (
+            None if occasion.graph.has_part("current_device") else "The graph has no node for the current device."
+        ),
     ),
     "remove_assert_ops": PassEntry(
         "Removes checks of a tensor's metadata, which hinder fusions.",

@@ -402,8 +402,11 @@ def cache_counts() -> Mapping[str, int]:
 
 
 def is_ahead_of_time() -> bool:
-    """Returns whether the compile that runs now makes a package, and no function of this process."""
-    return bool(getattr(importlib.import_module("torch._inductor.virtualized").V, "aot_compilation", False))
+    """Returns whether the compile that runs now makes a package, and no function of this process.
+
+    Elsewhere the setting is ``False``, or (torch 2.6) an object that stands for nothing and is true.
+    """
+    return getattr(importlib.import_module("torch._inductor.virtualized").V, "aot_compilation", False) is True
 
 
 def packaged_constants(lowering: Any) -> tuple[tuple[str, str, str, int], ...]:

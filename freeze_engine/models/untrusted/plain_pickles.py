@@ -20,6 +20,7 @@ from freeze_engine.models.untrusted.strict_zip import ZipMember, member_bytes, z
 
 _LONGEST_PICKLE_BYTES: Final = 64 << 20
 _MOST_VALUES: Final = 200_000
+_MOST_OPCODES: Final = 5_000_000
 _FILES: Final = re.compile(
     r"data\.pkl|data/\d{1,9}|byteorder|version|\.format_version|\.storage_alignment|\.data/(version|serialization_id)",
     re.ASCII,
@@ -187,7 +188,9 @@ def check_opcodes(content: bytes, more: frozenset[str] = frozenset()) -> None:
         PickleRefusedError: it has others, or is none.
     """
     try:
-        for opcode, argument, position in pickletools.genops(content):
+        for number, (opcode, argument, position) in enumerate(pickletools.genops(content)):
+            if number >= _MOST_OPCODES:
+                raise PickleRefusedError(f"a pickle of more than {_MOST_OPCODES} operations")
             if opcode.name not in _OPCODES and opcode.name not in more:
                 raise PickleRefusedError(f"a pickle with {opcode.name}")
             # Python keeps a table of that length.

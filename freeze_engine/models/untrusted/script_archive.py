@@ -30,6 +30,8 @@ MAX_CODE_BYTES: Final = 16 << 20
 
 _MAX_PICKLE_BYTES: Final = 64 << 20
 _MAX_DIMENSIONS: Final = 64
+_MAX_NAME: Final = 1_000
+_MAX_CLASSES: Final = 10_000
 _MORE_OPCODES: Final = frozenset(("NEWOBJ", "EMPTY_LIST", "LONG4", "TUPLE", "BINSTRING", "SHORT_BINSTRING"))
 _CLASS: Final = re.compile(r"__torch__(\.[^\W\d]\w*)*")
 _QUANTISED: Final = {
@@ -248,8 +250,12 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         qualified = f"{module}.{name}"
+        if len(qualified) > _MAX_NAME:
+            raise PickleRefusedError(f"a class with a name of {len(qualified)} characters")
         if _CLASS.fullmatch(qualified):
             if qualified not in self._classes:
+                if len(self._classes) >= _MAX_CLASSES:
+                    raise PickleRefusedError(f"objects of more than {_MAX_CLASSES} classes")
                 self._classes[qualified] = type("ScriptObject", (ScriptObject,), {"class_name": qualified})
             return self._classes[qualified]
         if module == "torch" and name in _STORAGE_DTYPES:
@@ -261,10 +267,12 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, pid: Any) -> _Storage:
         kind, storage, key, location, numel = pid
+        if any(type(each) is not str or len(each) > _MAX_NAME for each in (key, location)):
+            raise PickleRefusedError("a tensor that is not understood")
         name = f"{self._folder}/{key}"
-        if kind != "storage" or not isinstance(storage, _Word) or type(key) is not str or name not in self._members:
+        if kind != "storage" or not isinstance(storage, _Word) or name not in self._members:
             raise PickleRefusedError(f"a tensor without bytes ({key!r})")
-        if type(location) is not str or type(numel) is not int or not 0 <= numel < 2**62:
+        if type(numel) is not int or not 0 <= numel < 2**62:
             raise PickleRefusedError("a tensor that is not understood")
         return _Storage(storage.word, location, name)
 

@@ -46,7 +46,7 @@ def calls(code: str) -> tuple[Call, ...]:
     """
     try:
         module = ast.parse(code)
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # zero bytes, or brackets that nest too deeply
         return ()
     compiled: dict[str, Kind] = {name: _kind(language) for name, language in _COMPILED.findall(code)}
     return tuple(sorted(_calls(module, compiled), key=lambda call: (call.line, call.column)))
