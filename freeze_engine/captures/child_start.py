@@ -24,13 +24,14 @@ def begin_in_child() -> None:
     if place["prefix"] != sys.prefix:
         return
     known = ChildPlace(Path(place["folder"]), place["stem"], place["began_ns"], place["values"])
-    sys.meta_path.insert(0, AfterImport("torch", lambda: _record(known)))
+    stack = contextlib.ExitStack()
+    # Exit handlers run in the reverse order: those of the program, which may freeze, run before this first one.
+    atexit.register(stack.close)
+    sys.meta_path.insert(0, AfterImport("torch", lambda: _record(known, stack)))
 
 
-def _record(place: ChildPlace) -> None:
+def _record(place: ChildPlace, stack: contextlib.ExitStack) -> None:
     from freeze_engine.captures.process_recorder import ProcessRecorder, recording
 
     recorder = ProcessRecorder(place.folder, place.folder, place.stem, os.getpid(), place.began_ns)
-    stack = contextlib.ExitStack()
     stack.enter_context(recording(recorder, values=place.values))
-    atexit.register(stack.close)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from freeze_engine.captures.spare_folder import made_spare_folder, spare_folder
 from freeze_engine.captures.trace_names import SUFFIX, TraceNames
 from freeze_engine.errors import FreezerError
 from freeze_engine.serde import load, save
@@ -31,11 +33,13 @@ class SavedTrace:
         path: its file.
         trace: the recording.
         error: why it could not be written; empty if it was.
+        moved: why it is in the spare folder of the run, and not where it belongs; empty if it is there.
     """
 
     path: Path
     trace: Trace
     error: str = ""
+    moved: str = ""
 
 
 @dataclass(slots=True)
@@ -49,7 +53,9 @@ class ProcessRecorder:
         process: number of the child process that it is, ``None`` for the first process.
         began_ns: clock (``time.time_ns``) when the run began, of which this process is a part.
         saved: the freezes of this process by number, in the order they began.
-        unrecorded: sentences on freezes and child processes that left no trace, once the block is over.
+        unrecorded: sentences on freezes that left no trace, and on processes that could not be recorded, once the
+            block is over.
+        unfollowed: the sentences on processes among them.
     """
 
     folder: Path
@@ -59,6 +65,7 @@ class ProcessRecorder:
     began_ns: int = field(default_factory=time.time_ns)
     saved: dict[int, SavedTrace] = field(default_factory=dict)
     unrecorded: tuple[str, ...] = ()
+    unfollowed: tuple[str, ...] = ()
     _captured: Captured | None = None
     _names: TraceNames | None = None
     _earlier: dict[Path, int] = field(default_factory=dict)
@@ -74,14 +81,25 @@ class ProcessRecorder:
         if self._names is None:
             self._names = TraceNames(self.folder, self.stem, self.process, self.began_ns)
         name = self._names.of(number)
-        error = ""
         try:
             save(trace, self.folder / name)
         except FreezerError as failed:
-            error = str(failed)
+            self.saved[number] = self._spared(name, trace, str(failed))
         else:
             self._names.take(number)
-        self.saved[number] = SavedTrace(self.shown / name, trace, error)
+            self.saved[number] = SavedTrace(self.shown / name, trace)
+
+    def _spared(self, name: str, trace: Trace, why: str) -> SavedTrace:
+        """Saves a trace in the spare folder; a child process, whose result nobody lists, tells of a failure itself."""
+        try:
+            path = made_spare_folder(self.began_ns) / name
+            save(trace, path)
+        except (FreezerError, OSError) as failed:
+            if self.process is not None:
+                with contextlib.suppress(AttributeError, OSError, ValueError):  # standard error may be closed
+                    sys.stderr.write(f"freezer-ui: {why}; {failed}\n")
+            return SavedTrace(self.shown / name, trace, why)
+        return SavedTrace(path, trace, moved=why)
 
     def children(self) -> tuple[SavedTrace, ...]:
         """Returns the traces that child processes have saved since this recorder was made, by process and number."""
@@ -91,8 +109,13 @@ class ProcessRecorder:
         for path in new:
             # A child may be writing, or somebody removing, just now.
             with contextlib.suppress(FreezerError):
-                found.append(SavedTrace(self.shown / path.name, load(path)))
+                found.append(self._of_child(path))
         return tuple(found)
+
+    def _of_child(self, path: Path) -> SavedTrace:
+        if path.parent == self.folder:
+            return SavedTrace(self.shown / path.name, load(path))
+        return SavedTrace(path, load(path), moved=f"{self.shown / path.name}: cannot be written")
 
     def end(self) -> None:
         """Saves the remaining traces, and keeps the sentences on freezes that left none."""
@@ -100,7 +123,12 @@ class ProcessRecorder:
             return
         for number, trace in enumerate(self._captured.traces, 1):
             self.save(number, trace)
-        self.unrecorded = (*self._captured.unrecorded, *self.unrecorded)
+        self.unrecorded = self._captured.unrecorded
+
+    def unfollow(self, lines: tuple[str, ...]) -> None:
+        """Keeps the sentences on processes that could not be recorded."""
+        self.unfollowed = lines
+        self.unrecorded += lines
 
     def begin(self, captured: Captured) -> None:
         """Takes the capture that this recorder saves the traces of."""
@@ -115,14 +143,21 @@ class ProcessRecorder:
 
     def _files_of_children(self) -> dict[Path, int]:
         found = {}
-        for path in self.folder.glob(f"{_glob_escaped(self.stem)}-p*-*{SUFFIX}"):
-            with contextlib.suppress(OSError):
-                found[path] = path.stat().st_mtime_ns
+        for folder in (self.folder, spare_folder(self.began_ns)):
+            for path in folder.glob(f"{_glob_escaped(self.stem)}-p*-*{SUFFIX}"):
+                with contextlib.suppress(OSError):
+                    found[path] = path.stat().st_mtime_ns
         return found
 
 
 @contextlib.contextmanager
-def recorded_process(folder: Path, stem: str, *, values: bool = True) -> Iterator[ProcessRecorder]:
+def recorded_process(
+    folder: Path,
+    stem: str,
+    *,
+    values: bool = True,
+    on_leaving: Callable[[ProcessRecorder, str], None] = lambda recorder, by: None,
+) -> Iterator[ProcessRecorder]:
     """Records the freezes of all threads of this process, of its forks, and of its child processes of the same Python.
 
     Args:
@@ -130,6 +165,8 @@ def recorded_process(folder: Path, stem: str, *, values: bool = True) -> Iterato
             are ``STEM-p1234-1.fztrace``.
         stem: what the files' names begin with.
         values: as of `freeze_engine.capture`.
+        on_leaving: called with the recorder and the name of a function (``os._exit``, ``os.execv``) that now ends this
+            process without its exit handlers; the recorder is complete then.
 
     Yields:
         The recorder; what it holds is complete after the block.
@@ -138,16 +175,23 @@ def recorded_process(folder: Path, stem: str, *, values: bool = True) -> Iterato
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
     from freeze_engine.captures.child import ChildPlace, recording_children
-    from freeze_engine.captures.unrecorded_children import watching_children
+    from freeze_engine.captures.process_starts import observing_starts
+    from freeze_engine.captures.unrecorded_children import ChildWatch
+
+    def leaving(by: str) -> None:
+        recorder.end()
+        recorder.unfollow(watch.lines())
+        on_leaving(recorder, by)
 
     recorder = ProcessRecorder(folder.resolve(), folder, stem)
     place = ChildPlace(recorder.folder, stem, recorder.began_ns, values)
-    with recording_children(place), watching_children() as watch:
+    watch = ChildWatch(leaving)
+    with recording_children(place), observing_starts(watch):
         try:
             with recording(recorder, values=values):
                 yield recorder
         finally:
-            recorder.unrecorded += watch.lines()
+            recorder.unfollow(watch.lines())
 
 
 @contextlib.contextmanager

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import os
 import re
+import shlex
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from freeze_engine.backends.common.patching import Patch, patched
 from freeze_engine.captures.child import STARTUP, VARIABLE
 from freeze_engine.captures.tool_processes import is_tool
 
@@ -25,19 +22,31 @@ _IGNORING: Final = {
     "E": "-E ignores the environment",
     "S": "-S does not run sitecustomize, which starts the recording",
 }
+_FIRST_BYTES: Final = 4096
+#: How pip begins a script whose first line would be longer than a system takes.
+_LONG: Final = re.compile(rb"""#!/bin/sh\n'''exec' (.*) "\$0" "\$@"\n""")
 
 
 class ChildWatch:
-    """The Python processes that were started and are not recorded, with the reasons."""
+    """The Python processes that were started and are not recorded, with the reasons.
 
-    def __init__(self) -> None:
+    Args:
+        on_leaving: called with the function of `os` that ends this process without its exit handlers.
+    """
+
+    def __init__(self, on_leaving: Callable[[str], None] = lambda by: None) -> None:
         self._reasons: dict[str, int] = {}
+        self._on_leaving = on_leaving
 
-    def note(self, executable: str, words: Sequence[str], environment: Mapping[str, str] | None) -> None:
+    def started(self, program: str, words: Sequence[str], environment: Mapping[str, str] | None) -> None:
         """Notes a process that starts now, if it cannot be recorded."""
-        reason = why_unrecorded(executable, words, environment)
+        reason = why_unrecorded(program, words, environment)
         if reason:
             self._reasons[reason] = self._reasons.get(reason, 0) + 1
+
+    def leaving(self, by: str) -> None:
+        """Passes on the end of this process."""
+        self._on_leaving(by)
 
     def lines(self) -> tuple[str, ...]:
         """Returns a sentence for each reason."""
@@ -56,6 +65,7 @@ def why_unrecorded(executable: str, words: Sequence[str], environment: Mapping[s
         words: of the command, the program included.
         environment: of the process, ``None`` for that of this one.
     """
+    executable, words = _interpreted(executable, words, environment)
     if is_tool(words) or not _PYTHON.fullmatch(Path(executable).name):
         return ""
     for word in _flags(words):
@@ -83,37 +93,46 @@ def _flags(words: Sequence[str]) -> Iterator[str]:
             return
 
 
-def _other_python(executable: str, environment: Mapping[str, str] | None) -> str:
+def _interpreted(
+    executable: str, words: Sequence[str], environment: Mapping[str, str] | None
+) -> tuple[str, Sequence[str]]:
+    """Returns the Python that a script's first line names, with its words; any other program as it is."""
+    found = _found(executable, environment)
+    first = _first_line(found) if found is not None else []
+    if first and Path(first[0]).name == "env":
+        first = [each for each in first[1:] if each != "-S"]
+    if found is None or not first or not _PYTHON.fullmatch(Path(first[0]).name):
+        return executable, words
+    return first[0], [*first, found, *words[1:]]
+
+
+def _first_line(path: str) -> list[str]:
+    """Returns the words of the line by which the system, or the shell for pip's long names, runs a script."""
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(_FIRST_BYTES)
+    except OSError:
+        return []
+    long = _LONG.match(text)
+    line = long[1] if long is not None else text.partition(b"\n")[0][2:] if text.startswith(b"#!") else b""
+    try:
+        return shlex.split(line.decode(errors="replace"))
+    except ValueError:
+        return []
+
+
+def _found(executable: str, environment: Mapping[str, str] | None) -> str | None:
     path = (os.environ if environment is None else environment).get("PATH")
-    found = shutil.which(executable, path=path)
+    return shutil.which(executable, path=path)
+
+
+def _other_python(executable: str, environment: Mapping[str, str] | None) -> str:
+    found = _found(executable, environment)
     if found is None or Path(found).parent.resolve() == Path(sys.executable).parent.resolve():
         return ""
-    with contextlib.suppress(OSError), Path(found).open("rb") as file:
-        if file.read(2) == b"#!":  # such as a shim of pyenv, which may lead to this Python
-            return ""
-    return f"{found} is another Python than {sys.executable}"
-
-
-@contextlib.contextmanager
-def watching_children() -> Iterator[ChildWatch]:
-    """Notes what `subprocess` starts in the block."""
-    watch = ChildWatch()
-    original = subprocess.Popen.__init__
-
-    @functools.wraps(original)
-    def start(self: Any, args: Any, *more: Any, **named: Any) -> None:
-        with contextlib.suppress(Exception):  # a wrong call is for Popen itself to refuse
-            _note(watch, args, named)
-        original(self, args, *more, **named)
-
-    with patched((Patch(subprocess.Popen, "__init__", start),)):
-        yield watch
-
-
-def _note(watch: ChildWatch, args: Any, named: Mapping[str, Any]) -> None:
-    if named.get("shell"):
-        return
-    words = [os.fsdecode(each) for each in ([args] if isinstance(args, (str, bytes, os.PathLike)) else args)]
-    given = named.get("env")
-    environment = None if given is None else {os.fsdecode(key): os.fsdecode(text) for key, text in given.items()}
-    watch.note(os.fsdecode(named.get("executable") or words[0]), words, environment)
+    if _first_line(found):  # such as a shim of pyenv, which may lead to this Python
+        return ""
+    return (
+        f"{found} is another Python than {sys.executable}. Install freezer-ui for that Python, and record with it: "
+        f"{found} -m viewer.cli run -- …"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,27 +11,19 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.backends.inductor import torch_private
+from freeze_engine.backends.inductor.capture import disabled_passes
+from freeze_engine.backends.inductor.kernels.package_timing import NotTimedError, timed_package
+from freeze_engine.backends.inductor.replay import measure_package
 from freeze_engine.models.file_kinds import file_kind
-from freeze_engine.trace import COMPILED_FROZEN, COMPILED_UNFROZEN, EAGER, PACKAGED
+from freeze_engine.requests.inputs import Inputs
+from freeze_engine.trace import COMPILED_FROZEN, COMPILED_UNFROZEN, EAGER, PACKAGED, Kernel, Program
+from tests.builders import small_trace
+from tests.road_pages import run_page
 
 #: The fixture compiles a package twice and the model twice.
 pytestmark = pytest.mark.timeout(1200)
 INPUTS = (torch.linspace(-1, 1, 192).reshape(1, 3, 8, 8),)
-
-
-class Classifier(torch.nn.Module):
-    """Has weights of each fate: folded, packed into another layout, kept by name, unused."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.conv = torch.nn.Conv2d(3, 16, 3)
-        self.bn = torch.nn.BatchNorm2d(16)
-        self.fc = torch.nn.Linear(16, 32)
-        self.register_buffer("scale", torch.full((32,), 2.0))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.fc(torch.relu(self.bn(self.conv(x))).mean((2, 3))) * self.scale
 
 
 @dataclass(frozen=True)
@@ -38,11 +31,14 @@ class Packaged:
     """One compile.
 
     Attributes:
+        model: that of `docs/roads/aotinductor.md`: it has weights of each fate, folded, packed into another
+            layout, kept by name, unused.
         recording: of `record`.
         captured: what a capture around that saw.
         path: of the package.
     """
 
+    model: torch.nn.Module
     recording: fe.Recording
     captured: tuple[fe.Trace, ...]
     path: Path
@@ -51,15 +47,13 @@ class Packaged:
 @pytest.fixture(scope="module")
 def packaged(tmp_path_factory: pytest.TempPathFactory) -> Packaged:
     path = tmp_path_factory.mktemp("package") / "classifier.pt2"
-    program = torch.export.export(Classifier().eval(), INPUTS)
-    with fe.capture() as captured:
-        recording = fe.record(
-            program,
-            backend="aotinductor",
-            options=fe.AOTInductorOptions(package=str(path)),
-            measure=fe.Measure(seconds=0.3, input_sets=2),
-        )
-    return Packaged(recording, captured.traces, path)
+    options = fe.AOTInductorOptions(package=str(path))
+    torch.manual_seed(0)
+    with fe.capture() as captured, pytest.MonkeyPatch.context() as patch:
+        measure = fe.Measure(seconds=0.3, input_sets=2)
+        patch.setattr(fe, "record", functools.partial(fe.record, options=options, measure=measure))
+        names = run_page("aotinductor")
+    return Packaged(names["program"].module(), names["recording"], captured.traces, path)
 
 
 def test_a_recording_of_a_program_has_its_passes_its_package_and_its_call(packaged: Packaged) -> None:
@@ -115,7 +109,7 @@ def test_the_package_does_take_what_the_fates_say_and_nothing_else(packaged: Pac
     package = torch._inductor.aoti_load_package(str(packaged.path))
     before = package(*INPUTS)
     updatable = [fate.path for fate in packaged.recording.trace.attributes if fate.updatable]
-    weights = Classifier().state_dict()
+    weights = packaged.model.state_dict()
     package.load_constants({path: weights[path] + 1 for path in updatable}, check_full_update=False)
     after = package(*INPUTS)
     torch.testing.assert_close(after, (before / 2 + 1) * 3)
@@ -125,7 +119,7 @@ def test_the_package_does_take_what_the_fates_say_and_nothing_else(packaged: Pac
 
 
 def test_the_recording_gives_the_loaded_package(packaged: Packaged) -> None:
-    expected = Classifier().eval()(*INPUTS)
+    expected = packaged.model(*INPUTS)
     torch.testing.assert_close(packaged.recording.module(*INPUTS), expected)
 
 
@@ -154,3 +148,27 @@ def test_a_package_replaces_no_file_of_another_kind(tmp_path: Path) -> None:
     with pytest.raises(fe.FreezerError, match="holds something else than compiled code"):
         fe.record(str(path), backend="aotinductor", options=fe.AOTInductorOptions(package=str(path)))
     assert path.read_bytes() == before
+
+
+def test_compiles_for_figures_leave_out_the_passes_that_the_recorded_compile_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the figures would be of other code; each compile is replaced by a look at what it would leave out."""
+    left_out: list[tuple[str, ...]] = []
+
+    def look(*args: object, **kwargs: object) -> None:
+        disabled = disabled_passes._current.get()
+        left_out.append(disabled.passes if disabled is not None else ())
+
+    monkeypatch.setattr(torch_private, "compile_package", look)
+    monkeypatch.setattr(torch_private, "load_package", lambda path: None)
+    monkeypatch.setattr(measure_package, "compiled_once", look)
+    passes = ("binary_folding", "constant_fold")
+    program = Program(PACKAGED, "forward", (Kernel("cpp_fused_0", "cpp"),))
+    with pytest.raises(NotTimedError, match="generated other kernels"):
+        timed_package(program, None, passes, lambda package: None, 0.1)
+    subject = measure_package.RunnablePackage(torch.nn.Identity(), None, None, Inputs(INPUTS), passes)
+    measuring = measure_package._Measuring(small_trace(), subject, fe.Measure(), lambda *words: None)
+    measuring._compiled(False)
+    measuring._compiled(True)
+    assert left_out == [passes, (), passes]

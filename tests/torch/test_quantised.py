@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.analysis import quantisation_outcome
 from freeze_engine.backends.common.exported_programs import check_evaluates
+from tests.road_pages import run_page
 
 # torchao warns of what the next torch will change.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")]
 X = torch.linspace(-1, 1, 32).reshape(4, 8)
-
-
-class Feed(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.up = nn.Linear(8, 16, bias=False)
-        self.down = nn.Linear(16, 8)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.down(torch.relu(self.up(x)))
 
 
 def torchao(name: str) -> Any:
@@ -37,23 +29,25 @@ def torchao(name: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def converted() -> nn.Module:
-    """Returns a small feed-forward network, quantised by PT2E for the CPU."""
-    steps, quantizer = torchao("pt2e.quantize_pt2e"), torchao("pt2e.quantizer.x86_inductor_quantizer")
+def page() -> dict[str, Any]:
+    """Returns the names of `docs/roads/quantised.md`: a feed-forward network, quantised by PT2E and compiled."""
+    torchao("pt2e.quantize_pt2e")
     torch.manual_seed(0)
-    with torch.no_grad():
-        exported = torch.export.export(Feed().eval(), (X,)).module()
-        x86 = quantizer.X86InductorQuantizer()
-        x86.set_global(quantizer.get_default_x86_inductor_quantization_config())
-        prepared = steps.prepare_pt2e(exported, x86)
-        prepared(X)
-        module: nn.Module = steps.convert_pt2e(prepared)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fe, "record", functools.partial(fe.record, measure=None))
+        return run_page("quantised")
+
+
+@pytest.fixture(scope="module")
+def converted(page: dict[str, Any]) -> nn.Module:
+    module: nn.Module = page["converted"]
     return module
 
 
 @pytest.fixture(scope="module")
-def compiled(converted: nn.Module) -> fe.Recording:
-    return fe.record(converted, (X,), backend="inductor", measure=None)
+def compiled(page: dict[str, Any]) -> fe.Recording:
+    recording: fe.Recording = page["recording"]
+    return recording
 
 
 def test_converted_module_says_training_and_is_recorded(converted: nn.Module, compiled: fe.Recording) -> None:
@@ -70,8 +64,8 @@ def test_layers_of_pt2e_compute_on_integers(compiled: fe.Recording) -> None:
     found = quantisation_outcome(compiled.trace)
     assert found is not None
     assert [(each.name, each.outcome, each.is_packed) for each in found.layers] == [
-        ("up", "quantised", True),
-        ("down", "quantised", True),
+        ("0", "quantised", True),
+        ("2", "quantised", True),
     ]
     for layer in found.layers:
         assert (layer.weight_before, layer.weight_after) == ("int8", "int8")

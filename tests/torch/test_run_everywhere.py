@@ -18,10 +18,10 @@ import freeze_engine as fe
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 600
-OWN = ("main", "thread", "executor", "to_thread", "late_thread", "late_executor")
-CHILDREN = ("fork", "spawn", "forkserver", "subprocess", "late_process")
+OWN = ("main", "thread", "executor", "to_thread", "late_thread", "late_executor", "at_exit")
+CHILDREN = ("fork", "spawn", "forkserver", "subprocess", "child_at_exit", "late_process")
 EVERYWHERE = """
-import asyncio, multiprocessing, os, subprocess, sys, threading, warnings
+import asyncio, atexit, multiprocessing, os, subprocess, sys, threading, warnings
 from concurrent.futures import ThreadPoolExecutor
 
 warnings.simplefilter("ignore")
@@ -36,7 +36,14 @@ def frozen(name):
     torch.jit.freeze(torch.jit.trace(kind(2, 2).eval(), torch.ones(1, 2)))
 
 
+def at_exit():
+    import beside
+
+    frozen("at_exit")
+
+
 def main():
+    atexit.register(at_exit)
     frozen("main")
     thread = threading.Thread(target=frozen, args=("thread",))
     thread.start()
@@ -49,7 +56,8 @@ def main():
         child.start()
         child.join()
         assert child.exitcode == 0
-    code = "import sys; sys.path.insert(0, '.'); import everywhere; everywhere.frozen('subprocess')"
+    code = "import atexit, sys; sys.path.insert(0, '.'); import everywhere"
+    code += "; atexit.register(everywhere.frozen, 'child_at_exit'); everywhere.frozen('subprocess')"
     subprocess.run([sys.executable, "-c", code], check=True)
     subprocess.run([sys.executable, "-S", "-c", "pass"], check=True)
     # Python waits for these at its end.
@@ -77,6 +85,7 @@ def run(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 def test_run_records_threads_and_child_processes_and_keeps_the_exit_code(tmp_path: Path) -> None:
     (tmp_path / "everywhere.py").write_text(EVERYWHERE)
+    (tmp_path / "beside.py").touch()
     process = run(tmp_path, "-o", "traces", "--", "everywhere.py")
     _, told = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 7, told
@@ -90,6 +99,21 @@ def test_run_records_threads_and_child_processes_and_keeps_the_exit_code(tmp_pat
     for path in (tmp_path / "traces").iterdir():
         assert f"traces/{path.name}: " in told
     assert "A Python process was started and not recorded: python -S does not run sitecustomize" in told
+
+
+def test_a_script_that_becomes_another_program_keeps_its_traces(tmp_path: Path) -> None:
+    frozen = "torch.jit.freeze(torch.jit.trace(torch.nn.{}(1).eval(), torch.ones(1, 2)))"
+    begins = "import os, sys, torch, warnings; warnings.simplefilter('ignore'); "
+    then = f"{begins}{frozen.format('Softmax')}; os._exit(9)"
+    first = f"{begins}{frozen.format('Softmin')}\nos.execl(sys.executable, sys.executable, '-c', {then!r})\n"
+    (tmp_path / "becoming.py").write_text(first)
+    process = run(tmp_path, "--", "becoming.py")
+    _, told = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 9, told
+    assert fe.load(tmp_path / "becoming-1.fztrace").name == "Softmin"
+    assert fe.load(tmp_path / f"becoming-p{process.pid}-1.fztrace").name == "Softmax"
+    assert told.startswith("freezer-ui: the script called os.execv, so the recording of this process ends here\n")
+    assert "freezer-ui: becoming-1.fztrace: Softmin, " in told
 
 
 def test_run_records_the_freezes_of_a_pytest_run(tmp_path: Path) -> None:

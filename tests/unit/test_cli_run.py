@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -168,9 +170,58 @@ def test_a_script_that_changes_its_folder_leaves_its_traces_where_it_was_started
 
 
 @pytest.mark.usefixtures("freeze_in_script")
-def test_a_trace_that_cannot_be_saved_costs_neither_the_others_nor_the_exit_code(
-    captured: FakeCaptured, capsys: pytest.CaptureFixture[str]
+def test_a_trace_that_cannot_be_saved_in_its_folder_is_saved_in_the_system_s(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    Path("job-1.fztrace").mkdir()
+    Path("job.py").write_text(_FREEZING)
+    assert main(["run", "--", "job.py"]) == 0
+    (kept,) = tmp_path.glob("freezer-traces-*/job-1.fztrace")
+    assert fe.load(kept) == small_trace()
+    assert kept.parent.stat().st_mode & 0o777 == 0o700
+    told = capsys.readouterr().err
+    assert f"{kept}: " in told
+    assert "It is here because of " in told
+    assert "job-1.fztrace: cannot be written: it is not an ordinary file" in told
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_traces_are_listed_before_the_script_ends_its_process_without_exit_handlers(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    Path("job.py").write_text(_FREEZING + "import os, sys\nos._exit(6)\nsys.stderr.write('after')\n")
+    assert main(["run", "--", "job.py"]) == 0
+    assert ended == [6]
+    told = capsys.readouterr().err.partition("after")[0]
+    assert told.startswith("freezer-ui: the script called os._exit, so the recording of this process ends here\n")
+    assert "job-1.fztrace: " in told
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_a_program_of_another_python_is_not_said_to_have_frozen_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "env" / "python"
+    other.parent.mkdir()
+    shutil.copy("/bin/echo", other)
+    script = tmp_path / "env" / "pytest"
+    script.write_text(f"#!{other}\n")
+    script.chmod(0o755)
+    for words in ([str(other), "-m", "pytest"], [str(script), "-q"]):
+        assert main(["run", "--", *words]) == 0
+        told = capsys.readouterr().err
+        assert f"{other} is another Python than {sys.executable}. Install freezer-ui for that Python" in told
+        assert "this Python froze nothing, so there is no trace; what the processes named above froze is not" in told
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_a_trace_that_cannot_be_saved_costs_neither_the_others_nor_the_exit_code(
+    tmp_path: Path, captured: FakeCaptured, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     Path("job-1.fztrace").mkdir()
     Path("job.py").write_text(f"{_FREEZING}freeze(failed_trace())\nraise SystemExit(5)\n")
     with pytest.raises(SystemExit) as end:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -10,7 +11,9 @@ import pytest
 
 from freeze_engine.backends.torchscript.log.growth_clock import _WATCHER
 from freeze_engine.captures.child import STARTUP, VARIABLE
-from freeze_engine.captures.unrecorded_children import watching_children, why_unrecorded
+from freeze_engine.captures.process_starts import observing_starts
+from freeze_engine.captures.shell_commands import shell_commands
+from freeze_engine.captures.unrecorded_children import ChildWatch, why_unrecorded
 
 RECORDED = {VARIABLE: "{}", "PYTHONPATH": os.pathsep.join(("/mine", str(STARTUP)))}
 
@@ -46,22 +49,84 @@ def test_another_python_is_a_reason_and_another_program_is_not(tmp_path) -> None
     other = tmp_path / "python3.13"
     other.write_bytes(b"\x7fELF")
     other.chmod(0o755)
-    assert (
-        why_unrecorded(str(other), ("python3.13", "a.py"), None) == f"{other} is another Python than {sys.executable}"
-    )
+    told = f"{other} is another Python than {sys.executable}. Install freezer-ui for that Python, and record with it: "
+    assert why_unrecorded(str(other), ("python3.13", "a.py"), None).startswith(told)
+    scripts = (f"#!{other}\n", f"#!/usr/bin/env -S {other} -u\n", f'#!/bin/sh\n\'\'\'exec\' "{other}" "$0" "$@"\n')
+    for first in scripts:
+        (tmp_path / "pytest").write_text(first)
+        (tmp_path / "pytest").chmod(0o755)
+        assert why_unrecorded("pytest", ("pytest", "-q"), RECORDED | {"PATH": str(tmp_path)}).startswith(told)
+    (tmp_path / "pytest").write_text(f"#!{sys.executable} -I\n")
+    assert why_unrecorded(str(tmp_path / "pytest"), ("pytest",), None).startswith("python -I ignores")
+    (tmp_path / "pytest").write_text(f"#!{sys.executable}\n")
+    assert why_unrecorded(str(tmp_path / "pytest"), ("pytest",), None) == ""
     other.write_text("#!/bin/sh\n")
     assert why_unrecorded(str(other), ("python3.13", "a.py"), None) == ""
     assert why_unrecorded("/bin/echo", ("echo", "-S"), {}) == ""
 
 
-def test_started_processes_are_counted_by_reason_and_popen_is_restored() -> None:
+@pytest.mark.parametrize(
+    ("command", "programs"),
+    [
+        ("python a.py -x 'b c'", [(("python", "a.py", "-x", "b c"), None)]),
+        ("cd x && exec python a.py; true", [(("cd", "x"), None), (("python", "a.py"), None), (("true",), None)]),
+        ("A=1 PATH=/b python a.py | tee log", [(("python", "a.py"), {"PATH": "/b", "A": "1"}), (("tee", "log"), None)]),
+        ("env A=1 python -S a.py &", [(("python", "-S", "a.py"), {"PATH": "/a", "A": "1"})]),
+        ("echo 'a", []),
+        ("", []),
+    ],
+)
+def test_a_shell_s_command_line_is_split_into_its_programs(command: str, programs: list[object]) -> None:
+    found = [(tuple(words), environment) for words, environment in shell_commands(command, {"PATH": "/a"})]
+    assert found == programs
+
+
+def starts(way: str) -> None:
+    """Starts a Python process that cannot be recorded, in one of the ways that Python has."""
+    words = [sys.executable, "-S", "-c", "pass"]
+    if way == "subprocess":
+        subprocess.run(words, check=True)
+    elif way == "shell":
+        subprocess.run(shlex.join(words), shell=True, check=True)
+    elif way == "system":
+        assert os.system(shlex.join(words)) == 0
+    elif way == "popen":
+        assert os.popen(shlex.join(words)).close() is None
+    elif way == "posix_spawn":
+        os.waitpid(os.posix_spawn(words[0], words, os.environ), 0)
+    else:
+        assert getattr(os, way)(os.P_WAIT, words[0], *(words if "l" in way[5:] else [words])) == 0
+
+
+WAYS = ("subprocess", "shell", "system", "popen", "posix_spawn", "spawnv", "spawnl", "spawnvp", "spawnlp")
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_all_ways_to_start_a_process_are_seen_and_restored() -> None:
+    kept = {name: getattr(os, name) for name in ("system", "_exit", "execv", "spawnv", "posix_spawn")}
     before = subprocess.Popen.__init__
-    with watching_children() as watch:
-        for _ in range(2):
-            subprocess.run([sys.executable, "-S", "-c", "pass"], check=True)
+    watch = ChildWatch()
+    with observing_starts(watch):
+        for way in WAYS:
+            starts(way)
         with pytest.raises(TypeError):
             subprocess.Popen(3)  # type: ignore[call-overload]
+        with pytest.raises(TypeError):
+            os.system(3)  # type: ignore[arg-type]
         subprocess.run("exit 0", shell=True, check=True)
     assert subprocess.Popen.__init__ is before
+    assert {name: getattr(os, name) for name in kept} == kept
     (line,) = watch.lines()
-    assert line.startswith("2 Python processes were started and not recorded: python -S does not run sitecustomize")
+    assert line.startswith(f"{len(WAYS)} Python processes were started and not recorded: python -S does not run")
+
+
+def test_the_end_of_this_process_is_seen_and_not_that_of_its_forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[str] = []
+    monkeypatch.setattr(os, "execve", lambda *words: None)
+    with observing_starts(ChildWatch(ends.append)):
+        with pytest.raises(OSError, match="No such file"):
+            os.execv("/nowhere/tool", ["tool"])
+        os.execle("/nowhere/tool", "tool", {})
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+        os.execle("/nowhere/tool", "tool", {})
+    assert ends == ["os.execv", "os.execve"]

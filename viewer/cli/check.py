@@ -13,6 +13,7 @@ import freeze_engine as fe
 from freeze_engine import analysis, requests, sweep
 from viewer.cli.command import CommandError, output_file
 from viewer.cli.terminal import say, say_json
+from viewer.cli.trace_file import load_trace
 from viewer.text.printable import printable
 
 _BYTES: Final = re.compile(r"(\d{1,15})([KMGT]?)(iB)?")
@@ -91,7 +92,7 @@ class CheckCommand:
             raise CommandError(f"--baseline and --expect are for a sweep, and {arguments.trace} is not a folder of one")
         if expected.empty:
             raise CommandError("nothing is expected: say what, such as --no-preserved (freezer-ui check --help)")
-        trace = fe.load(arguments.trace)
+        trace = load_trace(arguments.trace)
         findings = expected.evaluate(trace)
         if arguments.json:
             say_json(json.dumps(_document(trace, findings), ensure_ascii=False, indent=2))

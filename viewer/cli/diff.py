@@ -11,6 +11,7 @@ import freeze_engine as fe
 from freeze_engine import requests, sweep
 from viewer.cli.command import CHECK_FAILED, FINE, output_file
 from viewer.cli.terminal import remark, say, say_json
+from viewer.cli.trace_file import load_trace
 from viewer.views.comparison.aspects import ASPECTS, Aspect, differing
 
 _COUNTED: tuple[Aspect, ...] = tuple(aspect for aspect in ASPECTS if aspect not in ("environment", "kernels"))
@@ -54,7 +55,7 @@ class DiffCommand:
         """Prints the differences."""
         if Path(arguments.a).is_dir() or Path(arguments.b).is_dir():
             return _diff_sweeps(arguments)
-        first, second = fe.load(arguments.a), fe.load(arguments.b)
+        first, second = load_trace(arguments.a), load_trace(arguments.b)
         diff = fe.diff_traces(first, second)
         if arguments.json:
             from viewer.text.diff.json_document import diff_document

@@ -12,6 +12,7 @@ import freeze_engine as fe
 from freeze_engine import export, process
 from viewer.cli.command import CommandError, output_file
 from viewer.cli.terminal import say
+from viewer.cli.trace_file import load_trace
 
 
 class ExportCommand:
@@ -50,7 +51,7 @@ class ExportCommand:
             raise CommandError(f"--step is for --format model-explorer only, and this is --format {arguments.format}")
         suffix, render = _FORMATS[arguments.format]
         output = arguments.output or Path(arguments.trace).with_suffix(suffix)
-        texts = render(fe.load(arguments.trace), arguments.step)
+        texts = render(load_trace(arguments.trace), arguments.step)
         if len(texts) > 1 and output.suffix != suffix:
             output = output.with_name(output.name + suffix)  # the given name is the prefix of their names
         paths = {ending: output.with_suffix(f".{ending}{output.suffix}") if ending else output for ending in texts}

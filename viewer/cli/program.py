@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from viewer.cli.command import FINE, CommandError
+from viewer.cli.signals import SIGNALS
 
 _PYTHON = re.compile(r"python(\d+(\.\d+)?)?(\.exe)?")
 _SIGNALLED = 128
@@ -135,11 +136,15 @@ def _is_first(name: str, file: str | None) -> bool:
 
 @contextmanager
 def _main(words: Sequence[str], folder: str) -> Iterator[None]:
-    """Sets `sys.argv` and `sys.path` as python does for its main program, which runpy leaves to the caller."""
+    """Sets `sys.argv` and `sys.path` as python does for its main program, which runpy leaves to the caller.
+
+    They stay where the process ends with the program, for its threads and exit handlers.
+    """
     argv, path = sys.argv, sys.path.copy()
     sys.argv = list(words)
     sys.path.insert(0, folder)
     try:
         yield
     finally:
-        sys.argv, sys.path[:] = argv, path
+        if not SIGNALS.ends_process:
+            sys.argv, sys.path[:] = argv, path

@@ -1,7 +1,8 @@
-"""The end of a Python program: what the interpreter waits for once the main program has ended."""
+"""The end of a Python program: what the interpreter waits for and calls once the main program has ended."""
 
 from __future__ import annotations
 
+import atexit
 import sys
 import threading
 from typing import Any
@@ -25,3 +26,12 @@ def wait_as_python_does() -> None:
     processes: Any = sys.modules.get("multiprocessing.util")
     if processes is not None and hasattr(processes, "_exit_function"):
         processes._exit_function()
+
+
+def run_exit_handlers() -> None:
+    """Calls the functions that `atexit` knows, the last one first, and forgets them.
+
+    The interpreter does the same a moment later (``atexit._run_exitfuncs``, CPython 3.10 to 3.14), and prints the
+    exceptions of each.
+    """
+    atexit._run_exitfuncs()

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import ClassVar
 
-import freeze_engine as fe
 from freeze_engine import sweep
 from viewer.cli.card import card_file, write_card
 from viewer.cli.command import CommandError, output_file
 from viewer.cli.terminal import say
+from viewer.cli.trace_file import load_trace
 
 
 class ReportCommand:
@@ -42,7 +42,7 @@ class ReportCommand:
         """Writes the report."""
         if Path(arguments.trace).is_dir():
             return _write_sweep(arguments)
-        trace = fe.load(arguments.trace)
+        trace = load_trace(arguments.trace)
         if arguments.card is not None:
             write_card(trace, arguments.card)
             say(f"{arguments.card}\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -12,7 +13,7 @@ import freeze_engine as fe
 from freeze_engine import process
 from viewer.cli.command import CommandError, output_folder
 from viewer.cli.program import Program, find_program
-from viewer.cli.program_end import wait_as_python_does
+from viewer.cli.program_end import run_exit_handlers, wait_as_python_does
 from viewer.cli.signals import SIGNALS, EndingScript
 from viewer.cli.terminal import remark
 
@@ -78,13 +79,17 @@ class RunCommand:
         own = os.getpid()
         recorder: ProcessRecorder | None = None
         try:
-            recording = recorded_process(arguments.output, program.stem, values=arguments.values)
+            recording = recorded_process(
+                arguments.output, program.stem, values=arguments.values, on_leaving=_list_before_leaving
+            )
             with SIGNALS.of_script(), recording as recorder:
                 try:
                     return _run_to_end(program)
                 except EndingScript:
                     remark(SIGNALS.ends())
                     raise
+                finally:
+                    _exit_handlers()
         finally:
             if recorder is not None and os.getpid() == own:  # a fork of the script may end here, too
                 _list_traces(recorder)
@@ -101,6 +106,17 @@ def _run_to_end(program: Program) -> int:
         raise
     _wait()
     return code
+
+
+def _exit_handlers() -> None:
+    """Calls the exit handlers of the program while it is recorded: they may freeze, too."""
+    if not SIGNALS.ends_process:
+        return
+    before = SIGNALS.count
+    run_exit_handlers()
+    if SIGNALS.count > before and SIGNALS.first not in (None, signal.SIGINT):
+        remark(SIGNALS.ends())
+        raise EndingScript(SIGNALS.exit_code)
 
 
 def _wait() -> None:
@@ -121,6 +137,12 @@ def _make_folder(folder: Path) -> None:
         raise CommandError(f"{folder}: the folder cannot be made: {error.strerror}; choose another") from error
 
 
+def _list_before_leaving(recorder: ProcessRecorder, by: str) -> None:
+    """Lists the traces of a process that ends without its exit handlers, or becomes another program."""
+    remark(f"the script called {by}, so the recording of this process ends here")
+    _list_traces(recorder)
+
+
 def _list_traces(recorder: ProcessRecorder) -> None:
     """Lists the traces on standard error: standard output belongs to the script."""
     from viewer.text.summary import next_command
@@ -133,9 +155,15 @@ def _list_traces(recorder: ProcessRecorder) -> None:
         remark(line)
     readable = [saved for saved in traces if not saved.error]
     if not traces:
-        remark("the script froze nothing, so there is no trace")
+        remark(_nothing(recorder))
     elif readable:
         remark(next_command(readable[0].path))
+
+
+def _nothing(recorder: ProcessRecorder) -> str:
+    if recorder.unfollowed:
+        return "this Python froze nothing, so there is no trace; what the processes named above froze is not known"
+    return "the script froze nothing, so there is no trace"
 
 
 def _described(saved: SavedTrace) -> str:
@@ -147,4 +175,5 @@ def _described(saved: SavedTrace) -> str:
     ending = ", which failed" if trace.failure else ""
     lines = [f"  {line}" for line in summary_lines(fe.summarize(trace))]
     lines += [f"  {notice.message}" for notice in trace.notices if notice.code == "unread"]
+    lines += [f"  It is here because of {saved.moved}"] if saved.moved else []
     return "\n".join([f"{saved.path}: {trace.name}, {len(trace.steps)} steps{ending}", *lines])

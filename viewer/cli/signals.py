@@ -143,11 +143,11 @@ class EndSignals:
 
 @contextlib.contextmanager
 def _no_tracebacks_of_signals() -> Iterator[None]:
-    """Prints no traceback of a signal that comes during a ``__del__`` or an import's callback: `EndSignals.check`."""
+    """Prints no traceback of a signal that comes during a ``__del__``, an exit handler or an import's callback."""
     before = sys.unraisablehook
 
     def hook(unraisable: sys.UnraisableHookArgs) -> None:
-        if not isinstance(unraisable.exc_value, EndingCommand):
+        if not isinstance(unraisable.exc_value, (EndingCommand, EndingScript)):
             before(unraisable)
 
     sys.unraisablehook = hook

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import ClassVar
 
-import freeze_engine as fe
 from viewer.cli.terminal import say
+from viewer.cli.trace_file import load_trace
 
 
 class StatsCommand:
@@ -28,5 +28,5 @@ class StatsCommand:
         """Prints the statistics."""
         from viewer.text.stats import stats_text
 
-        say(stats_text(fe.load(arguments.trace)))
+        say(stats_text(load_trace(arguments.trace)))
         return 0

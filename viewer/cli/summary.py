@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import freeze_engine as fe
 from viewer.cli.terminal import say
+from viewer.cli.trace_file import load_trace
 
 
 class SummaryCommand:
@@ -30,8 +31,8 @@ class SummaryCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Prints the summary."""
-        first = fe.load(arguments.trace)
-        second = fe.load(arguments.other) if arguments.other is not None else None
+        first = load_trace(arguments.trace)
+        second = load_trace(arguments.other) if arguments.other is not None else None
         say(_text(first, second, arguments.markdown))
         return 0
 

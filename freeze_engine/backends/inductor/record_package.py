@@ -87,7 +87,7 @@ def record_package(
     if measure.memory:
         trace = replace(trace, memory=MemoryLedger(peak.nbytes, message=_UNSAVED))
     observer.trace_built(trace)
-    subject = RunnablePackage(model, loaded, program, inputs, module_options.via)
+    subject = RunnablePackage(model, loaded, program, inputs, options.disabled_passes)
     with leaving_trace(lambda: trace):
         trace = measured_package(trace, subject, measure, observer.progress)
     return Compiled(loaded, trace, {})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
 from freeze_engine.backends.common.active_captures import apart
+from freeze_engine.backends.inductor.capture.capture import capturing
 from freeze_engine.backends.inductor.capture.compile import compiled_once
+from freeze_engine.backends.inductor.capture.disabled_passes import disabling
 from freeze_engine.backends.inductor.kernels.package_timing import NotTimedError, timed_package
 from freeze_engine.measure.candidate import Candidate, CandidateError, cloned, inference, reported
 from freeze_engine.measure.devices import chosen_devices
@@ -36,14 +38,14 @@ class RunnablePackage:
         package: the loaded package.
         program: the exported program that it was compiled from.
         inputs: what to run them on.
-        via: how the model gets into TorchScript.
+        disabled_passes: names of the passes that the compile left out.
     """
 
     model: torch.nn.Module
     package: Any
     program: Any
     inputs: Inputs
-    via: Literal["script", "trace"]
+    disabled_passes: tuple[str, ...]
 
 
 def measured_package(trace: Trace, subject: RunnablePackage, measure: Measure, progress: Progress) -> Trace:
@@ -99,8 +101,8 @@ class _Measuring:
         yield Candidate(PACKAGED, self.subject.package)
 
     def _compiled(self, freezing: bool) -> Any:
-        inputs = cloned(self.subject.inputs)
-        return apart(compiled_once, replica(self.subject.model), inputs, InductorOptions(), freezing)
+        passes = self.subject.disabled_passes if freezing else ()
+        return apart(_compiled_without, passes, replica(self.subject.model), cloned(self.subject.inputs), freezing)
 
     def _time_kernels(self) -> None:
         """Adds the times of the package's kernels to the trace, or a notice with the reason why there are none."""
@@ -127,7 +129,8 @@ class _Measuring:
             given = cloned(inputs)
             package(*given.args, **given.kwargs)
 
-        return timed_package(program, self.subject.program, run, self.measure.seconds * _SHARE_OF_KERNELS)
+        seconds = self.measure.seconds * _SHARE_OF_KERNELS
+        return timed_package(program, self.subject.program, self.subject.disabled_passes, run, seconds)
 
     def _latencies(self, candidates: tuple[Candidate, ...]) -> Mapping[Any, tuple[Latency, ...]]:
         if not self.measure.latency:
@@ -156,3 +159,11 @@ class _Measuring:
 
     def _progress(self, phase: str) -> Callable[[float, str], None]:
         return lambda fraction, what: self.progress(f"{phase}: {what}", round(fraction * 1000), 1000)
+
+
+def _compiled_without(passes: tuple[str, ...], model: torch.nn.Module, inputs: Inputs, freezing: bool) -> Any:
+    """Compiles a module in this process without some passes."""
+    if not passes:
+        return compiled_once(model, inputs, InductorOptions(), freezing)
+    with capturing(), disabling(passes):
+        return compiled_once(model, inputs, InductorOptions(), freezing)
