@@ -13,6 +13,7 @@ from freeze_engine import sweep
 from viewer.assets import read_asset
 from viewer.report import packed_page, write_page
 from viewer.text.sweep_diff import BETTER_TITLES, TITLES
+from viewer.text.sweep_summary import sweep_sentences
 
 _NOT_FINITE: Final = 1.7e308
 """Stands for NaN and infinity, which JSON lacks: the largest number when sorted. `frontend/sweep/model.js` knows it."""
@@ -33,6 +34,7 @@ def sweep_data(found: sweep.Sweep, before: sweep.Sweep | None = None, folder: Pa
     return {
         "name": found.name if before is None else f"{before.name} → {found.name}",
         "rows": [_row(row, start) for row in found.rows],
+        "sentences": list(sweep_sentences(found.rows)),
         "waiting": len(found.waiting),
         "running": found.is_running,
         "diff": diff,

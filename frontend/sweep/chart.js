@@ -108,10 +108,13 @@ function tickText(value, metric) {
 }
 
 /**
+ * A name that fits, without its middle: models of one family differ at the end.
  * @param {string} text
  * @param {number} width
  */
 function shortened(text, width) {
   const most = Math.max(8, Math.floor((width - 16) / 7));
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return `${text.slice(0, most - 1 - end)}…${text.slice(-end)}`;
 }

@@ -5,6 +5,9 @@ import { bytesText, durationText } from "../viewer/amounts.js";
 /** @typedef {Record<string, any>} Row */
 /** @typedef {{ key: string, title: string, unit?: string, number?: boolean, text: (row: Row) => string, value: (row: Row) => any }} Column */
 
+/** Width of the text of a tick and the space beside it. */
+const TICK = 70;
+
 /** Stands for numbers that are not finite, see viewer/sweep_page.py: the largest, when sorted. */
 const NOT_FINITE = 1.7e308;
 
@@ -90,19 +93,38 @@ export const METRICS = [
   "notices",
   "time_s",
 ];
+/** Counts that have a column only where one is not 0. */
+const RARE = ["graph_breaks", "notices"];
 export const GROUPS = ["model", "options", "backend", "environment", "status"];
 
 /**
- * The columns that tell something about these rows.
+ * The columns that tell something about these rows. Words that all rows share are facts of the sweep.
  * @param {Row[]} rows
  */
 export function usedColumns(rows) {
-  const always = ["model", "status", "time_s"];
+  const shared = sharedFacts(rows).map(({ key }) => key);
   return COLUMNS.filter(({ key, value }) => {
-    if (always.includes(key)) return true;
-    if (key === "environment") return rows.some((row) => row.environment);
-    return rows.some((row) => value(row) !== null && value(row) !== "");
+    if (key === "model" || key === "time_s") return true;
+    if (RARE.includes(key)) return rows.some((row) => row[key] > 0);
+    return !shared.includes(key) && rows.some((row) => value(row) !== null && value(row) !== "");
   });
+}
+
+/**
+ * The words that all rows have in common, such as the version of torch; what went wrong stays in the table.
+ * @param {Row[]} rows
+ * @returns {{ key: string, title: string, text: string }[]}
+ */
+export function sharedFacts(rows) {
+  if (!rows.length) return [];
+  return COLUMNS.filter(({ key, number }) => key !== "model" && !number)
+    .filter(({ key }) => valuesOf(rows, key).length === 1 && rows[0][key] && (key !== "status" || isRecorded(rows[0])))
+    .map((column) => ({ key: column.key, title: column.title, text: column.text(rows[0]) }));
+}
+
+/** @param {Row} row */
+function isRecorded(row) {
+  return row.status === "recorded";
 }
 
 /**
@@ -212,12 +234,13 @@ export function chartData(rows, metric) {
 export function scaleOf(values, metric, start, end) {
   const positive = values.filter((value) => value > 0);
   const [smallest, most] = [Math.min(...positive), Math.max(...positive)];
+  const mostTicks = Math.max(2, Math.min(6, Math.floor((end - start) / TICK)));
   const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / smallest > 20;
   if (isLog) {
     const [low, high] = [Math.floor(Math.log10(smallest)), Math.ceil(Math.log10(most))];
     const at = (/** @type {number} */ value) =>
       value > 0 ? start + ((Math.log10(value) - low) / Math.max(1, high - low)) * (end - start) : start;
-    const step = Math.max(1, Math.ceil((high - low) / 6));
+    const step = Math.max(1, Math.ceil((high - low) / mostTicks));
     const ticks = [];
     for (let power = low; power <= high; power += step) ticks.push(10 ** power);
     return { at, ticks, isLog };
@@ -225,7 +248,9 @@ export function scaleOf(values, metric, start, end) {
   const least = { latency_ratio: 1.1, max_abs_error: 0 }[metric] ?? 1; // a scale of small errors ends at the largest
   const high = Math.max(least, ...values) || 1;
   const size = 10 ** Math.floor(Math.log10(high / 4));
-  const step = /** @type {number} */ ([1, 2, 5, 10].map((one) => one * size).find((one) => high / one <= 6));
+  const step = /** @type {number} */ (
+    [1, 2, 5, 10, 20, 50].map((one) => one * size).find((one) => high / one <= mostTicks)
+  );
   const ticks = [];
   for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
   return { at: (value) => start + (Math.max(0, value) / high) * (end - start), ticks, isLog };

@@ -8,6 +8,7 @@ import {
   filterRows,
   GROUPS,
   METRICS,
+  sharedFacts,
   sortRows,
   statusName,
   statusText,
@@ -41,6 +42,8 @@ export class SweepView {
     /** @type {ReturnType<typeof tableLines>} */
     this.lines = [];
     this.heading = h("h1", { tabindex: "-1" });
+    this.outcome = h("p.fs-outcome");
+    this.facts = h("p.fv-muted.fv-small");
     this.summary = h("p.fv-muted", { role: "status" });
     this.controls = h("div.fs-controls");
     this.changes = h("div");
@@ -52,14 +55,19 @@ export class SweepView {
       props: { role: "rowgroup", "aria-label": "Recordings" },
     });
     this.table = h("div.fs-table", { role: "table", "aria-label": "Recordings" }, this.head, this.list.element);
-    this.observer = new ResizeObserver(() => this.draw());
+    this.observer = new ResizeObserver(() => {
+      this.fitColumns();
+      this.draw();
+    });
     this.observer.observe(this.chart);
     fill(
       root,
       this.heading,
-      this.summary,
+      this.outcome,
+      this.facts,
       this.changes,
       this.controls,
+      this.summary,
       h("div.fs-scroll", null, this.table),
       h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart),
     );
@@ -79,6 +87,11 @@ export class SweepView {
     this.data = data;
     this.columns = usedColumns(data.rows);
     fill(this.heading, data.name);
+    fill(this.outcome, data.sentences.join(" "));
+    fill(
+      this.facts,
+      sharedFacts(data.rows).map(({ title, text }) => h("span.fs-fact", null, `${title}: ${text}`)),
+    );
     this.showControls();
     this.showChanges();
     this.show();
@@ -196,13 +209,22 @@ export class SweepView {
     );
   }
 
-  showHead() {
-    const widths = (this.columns ?? []).map(({ key, number }) => width(key, number));
+  /** Widths of the columns: names have what they need, and leave half of the page to the others. */
+  fitColumns() {
+    const longest = Math.max(0, ...this.data.rows.map((/** @type {any} */ row) => row.model.length));
+    const most = Math.max(120, Math.min(380, this.root.clientWidth * 0.5));
+    const widths = (this.columns ?? []).map(({ key, number, title }) =>
+      key === "model" ? [Math.min(Math.max(120, longest * 7.5 + 24), most), 1] : width(key, number, title),
+    );
     this.table.style.setProperty(
       "--fs-columns",
       widths.map(([least, share]) => `minmax(${least}px, ${share}fr)`).join(" "),
     );
     this.table.style.setProperty("--fs-least", `${widths.reduce((sum, [least]) => sum + least, 0)}px`);
+  }
+
+  showHead() {
+    this.fitColumns();
     const cells = this.columns?.map((column) => {
       const isOrder = this.order.key === column.key;
       const direction = isOrder ? (this.order.descending ? "descending" : "ascending") : "none";
@@ -366,12 +388,9 @@ function titleText(column, row) {
 /**
  * @param {string} key
  * @param {boolean | undefined} isNumber
+ * @param {string} title
  */
-function width(key, isNumber) {
-  const wide = /** @type {Record<string, [number, number]>} */ ({
-    model: [170, 2],
-    status: [120, 1.6],
-    latency_ratio: [150, 1],
-  });
-  return wide[key] ?? (isNumber ? [130, 0.7] : [110, 1]);
+function width(key, isNumber, title) {
+  const wide = /** @type {Record<string, [number, number]>} */ ({ status: [120, 1.6], latency_ratio: [150, 1] });
+  return wide[key] ?? (isNumber ? [Math.max(84, title.length * 7 + 24), 0.7] : [110, 1]);
 }

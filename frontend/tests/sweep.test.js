@@ -9,6 +9,7 @@ import {
   filterRows,
   ratioText,
   scaleOf,
+  sharedFacts,
   sortRows,
   tableLines,
   usedColumns,
@@ -46,6 +47,37 @@ function row(model, changes = {}) {
 }
 
 const names = (/** @type {any[]} */ rows) => rows.map(({ model }) => model);
+
+test("what all rows share is a fact of the sweep, and no column", () => {
+  const rows = [row("a"), row("b", { backend: "inductor" })];
+  const facts = sharedFacts(rows).map(({ title, text }) => `${title}: ${text}`);
+  assert.deepEqual(facts, ["Options: plain", "torch: 2.13", "Status: recorded"]);
+  assert.deepEqual(
+    usedColumns(rows).map(({ key }) => key),
+    ["model", "backend", "time_s"],
+  );
+  assert.deepEqual(
+    sharedFacts([row("a", { status: "failed" })])
+      .map(({ key }) => key)
+      .includes("status"),
+    false,
+  );
+  assert.deepEqual(sharedFacts([]), []);
+});
+
+test("rare counts have a column only where one is not 0", () => {
+  const keys = (/** @type {any[]} */ rows) => usedColumns(rows).map(({ key }) => key);
+  assert.ok(!keys([row("a", { notices: 0 }), row("b", { notices: 0 })]).includes("notices"));
+  assert.ok(keys([row("a", { notices: 0 }), row("b", { notices: 1 })]).includes("notices"));
+});
+
+test("a narrow scale has few ticks, whose texts do not overlap", () => {
+  for (const values of [[1e-20, 1e-5], [0.2, 9], [3]]) {
+    const { ticks, at } = scaleOf(values, "max_abs_error", 150, 360);
+    const places = ticks.map(at);
+    assert.ok(places.slice(1).every((place, index) => place - places[index] >= 50));
+  }
+});
 
 test("a filter finds words anywhere in a row", () => {
   const rows = [
@@ -104,7 +136,7 @@ test("a chart has a line for each model, the largest first, and leaves out what 
 
 test("only columns that tell something are shown", () => {
   const keys = usedColumns([row("a", { frozen: 0 })]).map(({ key }) => key);
-  assert.deepEqual(keys, ["model", "options", "backend", "torch", "status", "frozen", "time_s"]);
+  assert.deepEqual(keys, ["model", "frozen", "time_s"]);
 });
 
 test("figures have units", () => {

@@ -11061,6 +11061,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.live.textContent = text;
     }
   };
+  var TICK = 70;
   var NOT_FINITE = 17e307;
   function errorText3(error2) {
     if (error2 === null) return "";
@@ -11094,14 +11095,22 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var COLUMNS2 = [word("model", "Model"), word("options", "Options"), word("backend", "Backend"), word("environment", "Environment"), word("torch", "torch"), { key: "status", title: "Status", text: statusText, value: (row) => row.status }, number2("latency_ratio", "Time after / before", ratioText), amount("latency_ns", "Time per call", durationText), number2("max_abs_error", "Largest error", (row) => errorText3(row.max_abs_error)), amount("bytes_before", "Bytes before", bytesText), amount("bytes_after", "Bytes after", bytesText), number2("frozen", "Frozen"), number2("preserved", "Preserved"), number2("near_misses", "Near misses"), number2("graph_breaks", "Graph breaks"), number2("notices", "Notices"), amount("time_s", "Recorded in", (seconds) => `${seconds.toFixed(1)} s`)];
   var METRICS = ["latency_ratio", "max_abs_error", "bytes_after", "preserved", "near_misses", "notices", "time_s"];
+  var RARE = ["graph_breaks", "notices"];
   var GROUPS = ["model", "options", "backend", "environment", "status"];
   function usedColumns(rows) {
-    const always = ["model", "status", "time_s"];
+    const shared2 = sharedFacts(rows).map(({ key }) => key);
     return COLUMNS2.filter(({ key, value }) => {
-      if (always.includes(key)) return true;
-      if (key === "environment") return rows.some((row) => row.environment);
-      return rows.some((row) => value(row) !== null && value(row) !== "");
+      if (key === "model" || key === "time_s") return true;
+      if (RARE.includes(key)) return rows.some((row) => row[key] > 0);
+      return !shared2.includes(key) && rows.some((row) => value(row) !== null && value(row) !== "");
     });
+  }
+  function sharedFacts(rows) {
+    if (!rows.length) return [];
+    return COLUMNS2.filter(({ key, number: number3 }) => key !== "model" && !number3).filter(({ key }) => valuesOf3(rows, key).length === 1 && rows[0][key] && (key !== "status" || isRecorded(rows[0]))).map((column) => ({ key: column.key, title: column.title, text: column.text(rows[0]) }));
+  }
+  function isRecorded(row) {
+    return row.status === "recorded";
   }
   function valuesOf3(rows, key) {
     return [...new Set(rows.map((row) => String(row[key] ?? "")))].sort();
@@ -11151,11 +11160,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function scaleOf(values, metric, start, end) {
     const positive = values.filter((value) => value > 0);
     const [smallest, most] = [Math.min(...positive), Math.max(...positive)];
+    const mostTicks = Math.max(2, Math.min(6, Math.floor((end - start) / TICK)));
     const isLog = ["max_abs_error", "bytes_after", "time_s"].includes(metric) && most / smallest > 20;
     if (isLog) {
       const [low, high2] = [Math.floor(Math.log10(smallest)), Math.ceil(Math.log10(most))];
       const at = (value) => value > 0 ? start + (Math.log10(value) - low) / Math.max(1, high2 - low) * (end - start) : start;
-      const step2 = Math.max(1, Math.ceil((high2 - low) / 6));
+      const step2 = Math.max(1, Math.ceil((high2 - low) / mostTicks));
       const ticks2 = [];
       for (let power = low; power <= high2; power += step2) ticks2.push(10 ** power);
       return { at, ticks: ticks2, isLog };
@@ -11163,7 +11173,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const least = { latency_ratio: 1.1, max_abs_error: 0 }[metric] ?? 1;
     const high = Math.max(least, ...values) || 1;
     const size = 10 ** Math.floor(Math.log10(high / 4));
-    const step = [1, 2, 5, 10].map((one) => one * size).find((one) => high / one <= 6);
+    const step = [1, 2, 5, 10, 20, 50].map((one) => one * size).find((one) => high / one <= mostTicks);
     const ticks = [];
     for (let index = 0; index * step <= high; index += 1) ticks.push(Number((index * step).toPrecision(6)));
     return { at: (value) => start + Math.max(0, value) / high * (end - start), ticks, isLog };
@@ -11224,7 +11234,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function shortened(text, width2) {
     const most = Math.max(8, Math.floor((width2 - 16) / 7));
-    return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+    if (text.length <= most) return text;
+    const end = Math.floor((most - 1) / 2);
+    return `${text.slice(0, most - 1 - end)}…${text.slice(-end)}`;
   }
   var ROW3 = 30;
   var SHOWN3 = 200;
@@ -11242,6 +11254,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.metric = METRICS.find((key) => data.rows.some((row) => row[key] !== null)) ?? "time_s";
       this.lines = [];
       this.heading = h("h1", { tabindex: "-1" });
+      this.outcome = h("p.fs-outcome");
+      this.facts = h("p.fv-muted.fv-small");
       this.summary = h("p.fv-muted", { role: "status" });
       this.controls = h("div.fs-controls");
       this.changes = h("div");
@@ -11249,9 +11263,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.head = h("div.fs-row.fs-head", { role: "row" });
       this.list = new VirtualList({ rowHeight: ROW3, row: (index) => this.line(index), props: { role: "rowgroup", "aria-label": "Recordings" } });
       this.table = h("div.fs-table", { role: "table", "aria-label": "Recordings" }, this.head, this.list.element);
-      this.observer = new ResizeObserver(() => this.draw());
+      this.observer = new ResizeObserver(() => {
+        this.fitColumns();
+        this.draw();
+      });
       this.observer.observe(this.chart);
-      fill(root, this.heading, this.summary, this.changes, this.controls, h("div.fs-scroll", null, this.table), h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart));
+      fill(root, this.heading, this.outcome, this.facts, this.changes, this.controls, this.summary, h("div.fs-scroll", null, this.table), h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart));
       this.update(data);
     }
     destroy() {
@@ -11262,6 +11279,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.data = data;
       this.columns = usedColumns(data.rows);
       fill(this.heading, data.name);
+      fill(this.outcome, data.sentences.join(" "));
+      fill(this.facts, sharedFacts(data.rows).map(({ title, text }) => h("span.fs-fact", null, `${title}: ${text}`)));
       this.showControls();
       this.showChanges();
       this.show();
@@ -11317,10 +11336,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         this.draw();
       }));
     }
-    showHead() {
-      const widths2 = (this.columns ?? []).map(({ key, number: number3 }) => width(key, number3));
+    fitColumns() {
+      const longest = Math.max(0, ...this.data.rows.map((row) => row.model.length));
+      const most = Math.max(120, Math.min(380, this.root.clientWidth * 0.5));
+      const widths2 = (this.columns ?? []).map(({ key, number: number3, title }) => key === "model" ? [Math.min(Math.max(120, longest * 7.5 + 24), most), 1] : width(key, number3, title));
       this.table.style.setProperty("--fs-columns", widths2.map(([least, share]) => `minmax(${least}px, ${share}fr)`).join(" "));
       this.table.style.setProperty("--fs-least", `${widths2.reduce((sum, [least]) => sum + least, 0)}px`);
+    }
+    showHead() {
+      this.fitColumns();
       const cells2 = this.columns?.map((column) => {
         const isOrder = this.order.key === column.key;
         const direction = isOrder ? this.order.descending ? "descending" : "ascending" : "none";
@@ -11390,9 +11414,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (column.key === "max_abs_error") return row.is_close === false ? "past torch's tolerances" : null;
     return column.key === "model" ? row.command || row.model : null;
   }
-  function width(key, isNumber) {
-    const wide2 = { model: [170, 2], status: [120, 1.6], latency_ratio: [150, 1] };
-    return wide2[key] ?? (isNumber ? [130, 0.7] : [110, 1]);
+  function width(key, isNumber, title) {
+    const wide2 = { status: [120, 1.6], latency_ratio: [150, 1] };
+    return wide2[key] ?? (isNumber ? [Math.max(84, title.length * 7 + 24), 0.7] : [110, 1]);
   }
   var AGAIN_MS = 2e3;
   var SweepPage = class {

@@ -32,6 +32,7 @@ from freeze_engine.worker import JobEnded
 from tests.builders import small_trace
 from tests.sweeps import MODELS, failed_row, make_sweep, sweep_row
 from viewer.cli import main
+from viewer.text.sweep_summary import sweep_sentences
 from viewer.text.sweep_table import row_line, sweep_text
 
 ROOT = Path(__file__).parents[2]
@@ -423,8 +424,30 @@ def test_the_text_of_a_sweep_has_a_line_for_each_recording() -> None:
     rows = (sweep_row("a", bytes_after=4096), failed_row("b"))
     text = sweep_text(rows)
     assert "a · default · torchscript  recorded  0.80× (0.75–0.85)  1.0e-06  4.00 KiB  10 of 11" in text
-    assert text.endswith("\n2 recordings: 1 recorded, 1 failed\n")
+    assert (
+        "\n1 of 2 recordings are complete; 1 failed (b).\nThe outputs are within torch's tolerances.\n"
+        "All weights and buffers in use are frozen.\n"
+        "Time per call after freezing: 1 faster.\n"
+    ) in text
     assert row_line(rows[1]) == "b · default · torchscript: failed: RuntimeError: it cannot be frozen"
+
+
+def test_the_outcome_of_a_sweep_names_what_stands_out() -> None:
+    rows = (
+        sweep_row("a", preserved_names=("w", "b"), latency_claim="slower"),
+        sweep_row("a", backend="inductor", is_close=False, latency_claim="no measurable difference"),
+        *(sweep_row(name, is_close=None, checks_failed=("round_trip",)) for name in "bcde"),
+        replace(failed_row("f"), status="timed_out"),
+    )
+    assert sweep_sentences(rows) == (
+        "6 of 7 recordings are complete; 1 timed out (f).",
+        "The outputs of 1 are past torch's tolerances (a · default · inductor); 4 were not compared.",
+        "1 keeps weights or buffers as attributes (2 in a · default · torchscript).",
+        "Time per call after freezing: 4 faster, 1 slower (a · default · torchscript), "
+        "1 without a measurable difference.",
+        "Checks failed in 4 (b, c, d, 1 more).",
+    )
+    assert sweep_sentences(()) == ("Nothing is recorded yet.",)
 
 
 def test_a_dry_run_lists_the_recordings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

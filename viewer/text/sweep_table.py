@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from freeze_engine import analysis
 from freeze_engine.sweep import SweepRow
-from viewer.text.table import table_lines
+from viewer.text.sweep_summary import sweep_sentences
+from viewer.text.table import paragraph, table_lines
 
 
 def sweep_text(rows: Sequence[SweepRow]) -> str:
-    """Returns the table of some recordings, and a line that counts them by status.
+    """Returns the table of some recordings, why some are missing, and the outcome in sentences.
 
     Args:
         rows: in the order of the table.
     """
-    counts = Counter(row.status for row in rows)
-    counted = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in counts.most_common())
     lines = table_lines([_cells(row) for row in rows])
     reasons = [f"{row.label}: {row.status.replace('_', ' ')}: {row.reason}" for row in rows if not row.is_recorded]
-    return "\n".join([*lines, "", *reasons, f"{len(rows)} recordings: {counted or 'none'}"]) + "\n"
+    sentences = [line for sentence in sweep_sentences(rows) for line in paragraph(sentence, "  ")]
+    return "\n".join([*lines, "", *reasons, *sentences]) + "\n"
 
 
 def row_line(row: SweepRow) -> str:
