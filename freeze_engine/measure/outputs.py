@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,8 +68,9 @@ def compare_outputs(actual: object, expected: object, reference: Reference) -> N
     ours = {leaf.place: leaf for leaf in leaves(actual)}
     theirs = {leaf.place: leaf for leaf in leaves(expected)}
     if ours.keys() != theirs.keys():
-        found, wanted = (", ".join(leaf.path for leaf in side.values()) or "nothing" for side in (ours, theirs))
-        return Numerics(reference, (), f"the outputs differ in structure: it returns {found}; {reference}, {wanted}")
+        found, wanted = (_structure(list(side.values())) for side in (ours, theirs))
+        message = f"the outputs differ in structure: it returns {found}, and {reference} returns {wanted}"
+        return Numerics(reference, (), message)
     entries: list[OutputError] = []
     problems: list[str] = []
     for place, leaf in theirs.items():
@@ -80,6 +81,12 @@ def compare_outputs(actual: object, expected: object, reference: Reference) -> N
         if isinstance(mine, torch.Tensor) and isinstance(other, torch.Tensor) and mine.shape == other.shape:
             entries.append(_output_error(leaf.path, mine, other, reference == "float64"))
     return Numerics(reference, tuple(entries), "; ".join(problems) or None)
+
+
+def _structure(found: Sequence[Leaf]) -> str:
+    if [leaf.place for leaf in found] == ["0"] and found[0].path == "0":
+        return "one value"
+    return ", ".join(leaf.path for leaf in found) or "nothing"
 
 
 def _walk(

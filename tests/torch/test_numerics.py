@@ -181,7 +181,7 @@ def test_of_other_objects_the_tensors_are_compared() -> None:
     assert against({"cache": Cache(ONE)}, {"cache": Cache(ONE)}) == Numerics("eager", (exact("cache.layers.0.keys"),))
     assert against(Cache(ONE), Cache(ONE + 1)).outputs[0].max_abs == 1.0
     assert against(Cache(ONE), Cache(ONE, ONE)).error == (
-        "the outputs differ in structure: it returns layers.0.keys; eager, layers.0.keys, layers.1.keys"
+        "the outputs differ in structure: it returns layers.0.keys, and eager returns layers.0.keys, layers.1.keys"
     )
     assert compare_outputs(Cache(ONE), Cache(ONE.double()), "float64").close
     known = Cache(ONE)
@@ -198,9 +198,9 @@ def test_a_named_tuple_is_equal_to_the_plain_one_that_tracing_makes_of_it() -> N
 @pytest.mark.parametrize(
     ("actual", "expected", "error"),
     [
-        ((ONE,), (ONE, ONE), "the outputs differ in structure: it returns 0; eager, 0, 1"),
-        ({"a": ONE}, {"b": ONE}, "the outputs differ in structure: it returns a; eager, b"),
-        ((), ONE, "the outputs differ in structure: it returns nothing; eager, 0"),
+        ((ONE,), (ONE, ONE), "the outputs differ in structure: it returns one value, and eager returns 0, 1"),
+        ({"a": ONE}, {"b": ONE}, "the outputs differ in structure: it returns a, and eager returns b"),
+        ((), ONE, "the outputs differ in structure: it returns nothing, and eager returns one value"),
         (torch.ones(2), ONE, "output 0 has shape (2,), that of eager (1,)"),
         (3, 4, "output 0 is 3, that of eager 4"),
         (1, True, "output 0 is 1, that of eager True"),
