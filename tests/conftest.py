@@ -103,10 +103,10 @@ def browser() -> Iterator[Browser]:
     """One headless Chromium for all tests that need one: a thread can run playwright only once at a time."""
     from playwright.sync_api import expect, sync_playwright
 
-    from tests.browser.chromium import ARGUMENTS, PATIENCE_MS, installed_chromium
+    from tests.browser.chromium import ARGUMENTS, ONE_RENDERER, PATIENCE_MS, windowless_chromium
 
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=installed_chromium(), args=list(ARGUMENTS))
+        chromium = playwright.chromium.launch(executable_path=windowless_chromium(), args=[*ARGUMENTS, ONE_RENDERER])
         yield chromium
         chromium.close()

@@ -23,6 +23,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
     context.add_init_script(WITHOUT_TOUR)
+    context.new_page()  # keeps the process of the pages, with the scripts that it has compiled
     yield context
     context.close()
 
@@ -40,10 +41,12 @@ def page(context: BrowserContext, problems: list[str]) -> Iterator[Page]:
 
 
 def forget(context: BrowserContext) -> None:
-    """Closes a context's pages, and clears cookies, permissions and storage."""
-    session = context.new_cdp_session(context.pages[0])
+    """Closes a context's pages but the first, and clears cookies, permissions and storage."""
+    kept, *others = context.pages
+    session = context.new_cdp_session(kept)
     session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
-    for opened in context.pages:
+    session.detach()
+    for opened in others:
         opened.close()
     context.clear_cookies()
     context.clear_permissions()

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
-from tests.browser.chromium import installed_chromium
+from tests.browser.chromium import windowless_chromium
 from tests.browser.pages import each_once
 from tests.builders import empty_trace, failed_trace, small_trace
 from viewer.cli import main
@@ -118,7 +118,7 @@ def test_axe_finds_nothing_and_nothing_is_cut(opened: Opener, scheme: str):
 
 def test_a_card_can_be_drawn_as_png(tmp_path: Path):
     fe.save(small_trace(), tmp_path / "a.fztrace")
-    if installed_chromium() is None:
+    if windowless_chromium() is None:
         pytest.skip("no Chromium is installed as a program")
     assert main(["report", str(tmp_path / "a.fztrace"), "--card", str(tmp_path / "a.png")]) == 0
     drawn = (tmp_path / "a.png").read_bytes()

@@ -26,9 +26,28 @@ def until(condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_
     return value
 
 
+def notebook_of(*sources: str, **metadata: Any) -> Any:
+    """Returns a notebook with these code cells."""
+    import nbformat  # takes longer than most tests; collecting the tests would end the laziness of a lazy module
+
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources], metadata=metadata)
+
+
+def read_notebook(path: Path | str) -> Any:
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
+
+
+def write_notebook(notebook: Any, path: Path) -> None:
+    import nbformat
+
+    nbformat.write(notebook, path)
+
+
 def execute(notebook: Any, folder: Path, *, allow_errors: bool = False) -> Any:
     """Returns the notebook as it is after all of its cells have run in ``folder``."""
-    from nbclient import NotebookClient  # its import takes longer than most tests
+    from nbclient import NotebookClient
 
     environment = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYTHONPATH": str(ROOT)}
     resources = {"metadata": {"path": str(folder)}}

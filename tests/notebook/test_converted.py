@@ -7,16 +7,13 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import lazy_loader
 import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
 from tests.builders import small_trace
-from tests.notebook.kernels import until
+from tests.notebook.kernels import notebook_of, until, write_notebook
 from tests.notebook.lab import jupyter_environment, views
-
-nbformat = lazy_loader.load("nbformat")  # its import takes longer than most tests
 
 SOURCES = (
     "import freeze_engine as fe\nimport viewer\n\ntrace = fe.load('small.fztrace')",
@@ -37,8 +34,7 @@ def _convert(folder: Path, *options: str) -> None:
 def converted(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("converted")
     fe.save(small_trace(), folder / "small.fztrace")
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in SOURCES])
-    nbformat.write(notebook, folder / "shown.ipynb")
+    write_notebook(notebook_of(*SOURCES), folder / "shown.ipynb")
     if request.param == "executed by nbconvert":
         _convert(folder, "--execute", "--to", "html", "shown.ipynb")
     else:

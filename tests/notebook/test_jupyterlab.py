@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import lazy_loader
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
 import freeze_engine as fe
 from tests.builders import small_trace
-from tests.notebook.kernels import Kernel, until
+from tests.notebook.kernels import Kernel, notebook_of, until, write_notebook
 from tests.notebook.lab import Lab, views
-
-nbformat = lazy_loader.load("nbformat")  # its import takes longer than most tests
 
 SHOWS = (
     "import freeze_engine as fe\nimport viewer\n\ntrace = fe.load('small.fztrace')",
@@ -26,11 +23,12 @@ OPENED = "globalThis.jupyterapp?.shell.currentWidget?.sessionContext?.session?.k
 Opener = Callable[..., Page]
 
 
-def write_notebook(lab: Lab, name: str, *sources: str) -> None:
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+
+def served(lab: Lab, name: str, *sources: str) -> None:
     fe.save(small_trace(), lab.folder / "small.fztrace")
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), lab.folder / name)
+    write_notebook(notebook_of(*sources, kernelspec=KERNEL), lab.folder / name)
 
 
 def command(page: Page, name: str, **arguments: str) -> None:
@@ -67,7 +65,7 @@ def step_of(frame: Frame) -> Any:
 
 
 def test_the_page_and_python_move_each_other(lab: Lab, open_notebook: Opener, kernel_of: Any) -> None:
-    write_notebook(lab, "linked.ipynb", *SHOWS)
+    served(lab, "linked.ipynb", *SHOWS)
     earlier = lab.kernels()
     page = open_notebook("linked.ipynb")
     kernel = kernel_of(earlier)
@@ -120,7 +118,7 @@ def test_the_page_and_python_move_each_other(lab: Lab, open_notebook: Opener, ke
 
 def test_two_traces_move_with_python(lab: Lab, open_notebook: Opener, kernel_of: Any) -> None:
     other = "from dataclasses import replace\nother = replace(trace, name='other', steps=trace.steps[:-1])"
-    write_notebook(lab, "compared.ipynb", SHOWS[0], other, "view = viewer.compare(trace, other)")
+    served(lab, "compared.ipynb", SHOWS[0], other, "view = viewer.compare(trace, other)")
     earlier = lab.kernels()
     page = open_notebook("compared.ipynb")
     kernel = kernel_of(earlier)
@@ -141,7 +139,7 @@ def test_two_traces_move_with_python(lab: Lab, open_notebook: Opener, kernel_of:
 
 
 def test_the_view_follows_the_theme(lab: Lab, open_notebook: Opener) -> None:
-    write_notebook(lab, "themed.ipynb", *SHOWS[:2])
+    served(lab, "themed.ipynb", *SHOWS[:2])
     page = open_notebook("themed.ipynb")
     command(page, "notebook:run-all-cells")
     (frame,) = views(page)
@@ -153,12 +151,13 @@ def test_the_view_follows_the_theme(lab: Lab, open_notebook: Opener) -> None:
 
 
 def test_a_notebook_that_is_not_trusted_shows_the_summary(lab: Lab, open_notebook: Opener) -> None:
+    from nbformat.v4 import new_output
+
     from viewer.notebook import trace_html
 
-    cell = nbformat.v4.new_code_cell("trace")
-    cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": trace_html(small_trace())})]
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=kernel), lab.folder / "foreign.ipynb")
+    notebook = notebook_of("trace", kernelspec=KERNEL)
+    notebook.cells[0].outputs = [new_output("display_data", {"text/html": trace_html(small_trace())})]
+    write_notebook(notebook, lab.folder / "foreign.ipynb")
     page = open_notebook("foreign.ipynb")
     expect(page.locator(".jp-OutputArea-output")).to_contain_text("FoldFrozenConvBatchnorm")
     expect(page.locator(".jp-OutputArea-output table").first).to_be_visible()

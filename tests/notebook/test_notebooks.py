@@ -9,13 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import lazy_loader
 import pytest
 
 import freeze_engine as fe
-from tests.notebook.kernels import ROOT, execute
-
-nbformat = lazy_loader.load("nbformat")  # its import takes longer than most tests
+from tests.notebook.kernels import ROOT, execute, notebook_of, read_notebook
 
 NOTEBOOKS = ROOT / "notebooks"
 TESTED = ("inductor", "quickstart", "which_pass_moved_the_numbers", "why_not_frozen")
@@ -25,7 +22,7 @@ Ran = Callable[[str], tuple[Any, Path]]
 
 def run(path: Path, folder: Path) -> Any:
     """Returns one of the notebooks after all of its cells have run in ``folder``."""
-    return execute(nbformat.read(shutil.copy(path, folder), as_version=4), folder)
+    return execute(read_notebook(shutil.copy(path, folder)), folder)
 
 
 def html_of(cell: Any) -> str:
@@ -60,7 +57,7 @@ def test_every_notebook_is_tested() -> None:
 
 def test_committed_notebooks_hold_no_outputs() -> None:
     for path in NOTEBOOKS.glob("*.ipynb"):
-        cells = nbformat.read(path, as_version=4).cells
+        cells = read_notebook(path).cells
         assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells), path
 
 
@@ -157,6 +154,5 @@ def test_one_compile_is_held_against_others(ran: Ran) -> None:
 def test_the_readme_and_the_guide_run_in_a_notebook(page: str, tmp_path: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```i?python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    cells = [nbformat.v4.new_code_cell(block) for block in (*blocks, "print(view)")]
-    ran = execute(nbformat.v4.new_notebook(cells=cells), tmp_path)
+    ran = execute(notebook_of(*blocks, "print(view)"), tmp_path)
     assert text_of(ran.cells[-1]) == "<View of Sequential, step 3>\n"

@@ -7,16 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import lazy_loader
 import pytest
 
 import freeze_engine as fe
 import viewer
 from tests.builders import empty_trace, small_trace
-from tests.notebook.kernels import execute
+from tests.notebook.kernels import execute, notebook_of
 from viewer.notebook import trace_html
-
-nbformat = lazy_loader.load("nbformat")  # its import takes longer than most tests
 
 START = """\
 import freeze_engine as fe
@@ -49,8 +46,7 @@ def cells(tmp_path: Path) -> Any:
     fe.save(empty_trace(), tmp_path / "empty.fztrace")
 
     def outputs(*sources: str) -> list[list[Any]]:
-        made = [nbformat.v4.new_code_cell(source) for source in (START, *sources)]
-        notebook = execute(nbformat.v4.new_notebook(cells=made), tmp_path, allow_errors=True)
+        notebook = execute(notebook_of(START, *sources), tmp_path, allow_errors=True)
         assert notebook.cells[0].outputs == []
         return [cell.outputs for cell in notebook.cells[1:]]
 
@@ -177,8 +173,7 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, s
     fe.save(empty_trace(), folder / "empty.fztrace")
     forget = "import sys\nfor name in ('view', 'link'):\n    del sys.modules[f'viewer.notebook.{name}']"
     sources = [START, "view = viewer.show(trace)", *(code for code, *_ in REFUSED), forget, WITHOUT_EXTRA]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    ran = execute(notebook, folder, allow_errors=True)
+    ran = execute(notebook_of(*sources), folder, allow_errors=True)
     return {cell.source: _raised(cell.outputs) for cell in ran.cells}
 
 

@@ -352,3 +352,22 @@ def test_keys_must_differ() -> None:
 def test_cuda_outputs_are_compared_where_they_are() -> None:
     eager = ConvBn().cuda().eval()
     assert all(found.close for found in numerics_of(frozen(eager), eager, torch.randn(2, 3, 8, 8, device="cuda")))
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.int8, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64]
+)
+def test_close_is_what_assert_close_accepts(dtype: torch.dtype) -> None:
+    expected = torch.tensor([0, 1, 3, 100, 127]).to(torch.complex128 if dtype.is_complex else torch.float64)
+    answers = set()
+    for error in (0.0, 9e-8, 2e-7, 1.2e-6, 1.4e-6, 9e-6, 1.1e-5, 9e-4, 1.1e-3, 1.5e-2, 1.7e-2, 1.0, NAN, INF):
+        for actual in ((expected * (1 + error)).to(dtype), (expected + error).to(dtype)):
+            for other in (actual, expected.to(dtype), expected):
+                try:
+                    torch.testing.assert_close(actual, other, equal_nan=True)
+                    accepts = True
+                except AssertionError:
+                    accepts = False
+                assert against(actual, other).close == accepts, (error, actual, other)
+                answers.add(accepts)
+    assert answers == {True, False}

@@ -13,7 +13,10 @@ import freeze_engine as fe
 from freeze_engine import process
 from viewer.cli.command import CommandError, output_file
 
-_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+_BROWSERS: Final = (
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge"),
+    "chromium-headless-shell",
+)
 _PATIENCE_S: Final = 180.0
 """Time limit of the browser, in s; only a hanging one reaches it."""
 

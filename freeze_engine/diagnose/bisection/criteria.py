@@ -91,11 +91,6 @@ class Accuracy:
     method: str = FORWARD
     is_cheap: bool = True
 
-    def __post_init__(self) -> None:
-        """Makes torch import here, once, what its first comparison needs, and not in the process of each candidate."""
-        zero = torch.zeros(())
-        torch.testing.assert_close(zero, zero)
-
     @property
     def limit_s(self) -> float | None:
         """Returns the time limit of one candidate in s."""
