@@ -23,7 +23,8 @@ Victim = Literal["child", "owner"]
 _POLL_S: Final = 0.02
 #: Between two searches for the processes of a case, which read the environment of every process on the machine.
 _WATCH_S: Final = 0.1
-_LONGEST_S: Final = 300.0
+#: A first compile with Inductor takes minutes on a busy machine.
+_LONGEST_S: Final = 1800.0
 _NO_POINT: Final = 1 << 30
 
 

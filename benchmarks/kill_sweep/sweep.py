@@ -71,6 +71,8 @@ class Sweep:
             for _ in range(0 if subject in self._references else 1 + ("inductor" in subject)):
                 with self._place() as place:
                     self._references[subject], ended = undisturbed(SUBJECTS[subject], place)
+                if ended.code is None:
+                    raise RuntimeError(f"{subject} does not end in time even undisturbed; run fewer --jobs")
                 if ended.code != 0:
                     raise RuntimeError(f"{subject} ends with {ended.code} even undisturbed: {ended.err}")
             return self._references[subject]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from freeze_engine.errors import FreezerError
@@ -25,6 +25,7 @@ MAX_DEPTH: Final = 60
 MAX_NAME: Final = 1_000
 """The most characters of an attribute's name or of a class's."""
 _MAX_NOTICES: Final = 200
+_MAX_ESCAPES: Final = 1_000_000
 _TEXT_OF_A_PART: Final = 100
 
 _STRINGS: Final = (
@@ -53,7 +54,7 @@ class PartBudget:
         left: parts that may still be read.
     """
 
-    left: int = MAX_PARTS
+    left: int = field(default_factory=lambda: MAX_PARTS)
 
     def take(self, parts: int, where: str) -> None:
         """Counts parts.
@@ -89,7 +90,7 @@ def has_many_tokens(text: str) -> bool:
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     # The pattern of strings takes about 100 bytes for each quote and escape in one of them.
     escapes = sum(map(lines.count, "\\\"'"))
-    pattern = _PLAIN if escapes > MAX_TOKENS or _FORMATTED.search(lines) else _TOKEN
+    pattern = _PLAIN if escapes > _MAX_ESCAPES or _FORMATTED.search(lines) else _TOKEN
     count = 0
     for match in pattern.finditer(lines):
         count += match.lastgroup != "comment"

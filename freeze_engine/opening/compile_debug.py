@@ -101,7 +101,7 @@ class _Texts:
     """
 
     inside: Inside
-    left: int = MAX_KEPT_BYTES
+    left: int = field(default_factory=lambda: MAX_KEPT_BYTES)
     beyond: list[Path] = field(default_factory=list)
 
     def read(self, path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -101,10 +102,9 @@ def _graphs(
     for prefix, module in modules.items():
         kind = module.class_name
         if kind not in made:
-            found = (
-                [each for each in classes[kind].body if isinstance(each, ast.FunctionDef)] if kind in classes else []
-            )
-            graphs = [(each.name, method_graph(each, constants, read)) for each in found[: MAX_GRAPHS + 1]]
+            body = classes[kind].body if kind in classes else ()
+            methods = islice((each for each in body if isinstance(each, ast.FunctionDef)), MAX_GRAPHS + 1)
+            graphs = [(each.name, method_graph(each, constants, read)) for each in methods]
             made[kind] = [(name, graph, parts(graph)) for name, graph in graphs]
         for name, graph, size in made[kind]:
             method = f"{prefix}.{name}" if prefix else name
@@ -138,20 +138,17 @@ class _Slots:
         Raises:
             TooMuchError: the modules nest too deeply, or hold too much, or under too long names.
         """
+        where = f"the module {shortened(prefix[:-1]) or '(top)'}"
         if depth > MAX_DEPTH:
-            raise TooMuchError(f"the module {shortened(prefix)} is in more than {MAX_DEPTH} others")
+            raise TooMuchError(f"{where} is in more than {MAX_DEPTH} others")
         state = module.state if isinstance(module.state, dict) else {}
         types = self._annotations(module.class_name)
         for name, value in state.items():
             self._left -= 1
             if self._left < 0:
-                raise TooMuchError(
-                    f"its modules hold more than {_MAX_OBJECTS} attributes; {shortened(prefix)} is beyond"
-                )
+                raise TooMuchError(f"its modules hold more than {_MAX_OBJECTS} attributes, the last of them in {where}")
             if type(name) is not str or len(name) > MAX_NAME:
-                raise TooMuchError(
-                    f"the module {shortened(prefix) or '(top)'} has an attribute with an impossible name"
-                )
+                raise TooMuchError(f"{where} has an attribute with an impossible name")
             kind, text = types.get(name, ("attribute", "?"))
             path = f"{prefix}{name}"
             if len(path) > _MAX_PATH:

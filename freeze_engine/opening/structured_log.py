@@ -83,7 +83,7 @@ class LogBounds:
     """
 
     records: int = field(default_factory=lambda: _MAX_RECORDS)
-    text_bytes: int = MAX_KEPT_BYTES
+    text_bytes: int = field(default_factory=lambda: MAX_KEPT_BYTES)
 
     def has_room(self, record: Record) -> bool:
         """Counts a record if there is room for it."""

@@ -100,6 +100,6 @@ def _sampled(elements: torch.Tensor) -> torch.Tensor:
     count = elements.numel()
     if count <= SAMPLED:
         return elements
-    places = _places_in(count)
+    places = _places_in(count).to(elements.device)
     # Indexing does the same for any dtype, in five times the time.
     return elements.index_select(0, places) if elements.dtype is torch.float32 else elements[places]

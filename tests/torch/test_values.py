@@ -7,6 +7,7 @@ import warnings
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 import freeze_engine as fe
 from freeze_engine.tensors import values
@@ -79,6 +80,13 @@ def test_a_large_tensor_is_sampled_over_all_of_it_but_zeros_are_counted() -> Non
     assert found.zeros == 2 * values.SAMPLED + 1
     assert min(found.histogram) > 500
     assert len(found.first) == values.FIRST
+
+
+def test_sampled_places_are_on_the_device_of_the_tensor() -> None:
+    values._places_in(4 * values.SAMPLED)  # real, as a trace's first constant leaves them
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        found = values._sampled(torch.empty(4 * values.SAMPLED, device="cuda"))
+    assert (found.device.type, found.numel()) == ("cuda", values.SAMPLED)
 
 
 def test_a_trace_sums_up_no_more_constants_than_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,9 @@ often where four times as much is read.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -39,6 +36,7 @@ from freeze_engine.trace import (
     Write,
 )
 from tests.builders import empty_trace, small_trace
+from tests.executed_lines import counted_lines
 from tests.fuzzing.consumers import CHEAP, COSTLY, Consumer
 from viewer.page import comparison_data
 
@@ -186,31 +184,14 @@ _SHAPES: dict[str, Callable[[int], Trace]] = {
 }
 
 
-@contextmanager
-def _counted() -> Iterator[list[int]]:
-    """Counts the lines that run in the block, those of comprehensions once for each turn."""
-    found = [0]
-
-    def trace(frame: FrameType, event: str, argument: object) -> Any:
-        found[0] += 1
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        yield found
-    finally:
-        sys.settrace(before)
-
-
 def _work(make: Callable[[int], Trace], size: int) -> dict[str, int]:
     data = fe.dumps(make(size))
-    with _counted() as lines:
+    with counted_lines() as lines:
         trace = fe.loads(data)
     found = {"load": lines[0]}
     other = replace(fe.loads(data), name="other")
     for name, reader in _READERS.items():
-        with _counted() as lines:
+        with counted_lines() as lines:
             reader(trace, other)
         found[name] = lines[0]
     return found
