@@ -40,11 +40,6 @@ class AttributeCounts:
         """Number of parameters and buffers."""
         return sum(count for _, count in self.fates)
 
-    @property
-    def others_preserved(self) -> int:
-        """Number of other attributes that are preserved."""
-        return dict(self.others).get("preserved", 0)
-
 
 def attribute_counts(attributes: Iterable[tuple[str, bool]]) -> AttributeCounts:
     """Counts attributes.

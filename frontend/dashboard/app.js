@@ -21,7 +21,7 @@ export class Dashboard {
   /**
    * @param {HTMLElement} root filled with the dashboard, also inside a shadow root that has viewer.css and
    *   dashboard.css; give it a size
-   * @param {any} channel the way to the server, see panel.js
+   * @param {Channel} channel the way to the server, see panel.js
    */
   constructor(root, channel) {
     // Other methods set these.
@@ -30,21 +30,24 @@ export class Dashboard {
     this.header = /** @type {ElementOf<"header">} */ (/** @type {any} */ (undefined));
     this.stage = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
     this.layer = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
-    this.gone = /** @type {boolean} */ (/** @type {any} */ (undefined));
-    this.shown = /** @type {any} */ (undefined);
-    this.chosenBackend = /** @type {any} */ (undefined);
-    this.runningText = /** @type {any} */ (undefined);
+    this.gone = false;
+    this.shown = ""; // the address of the page
+    this.chosenBackend = /** @type {string | undefined} */ (undefined);
+    this.runningText = /** @type {string | undefined} */ (undefined);
     this.root = root;
     this.channel = channel;
+    /** @type {Map<string, RecordingRequest>} */
     this.requests = new Map(); // what each recording that was started from here was asked, by its id
     this.summaries = new Map();
+    /** @type {Map<string, unknown>} */
     this.agreed = new Map(); // models that the user opens without a sandbox, and the file that each of them names
-    this.states = new Map(channel.jobs.map((/** @type {JobMessage} */ job) => [job.id, job.state]));
+    this.states = new Map(channel.jobs.map((job) => [job.id, job.state]));
     this.lastFolder = /** @type {string | undefined} */ (undefined);
+    /** @type {Map<string, number>} */
     this.scrolls = new Map();
-    /** @type {any[]} */
+    /** @type {(() => unknown)[]} */
     this.stops = [];
-    /** @type {any} */
+    /** @type {Page | null} */
     this.page = null;
     this.theme = new Theme(root, () => this.page?.viewer?.setTheme(this.theme.choice));
     this.keyboard = new Keyboard(this);
@@ -98,18 +101,18 @@ export class Dashboard {
   listen() {
     const watch = (
       /** @type {any} */ where,
-      /** @type {any} */ event,
+      /** @type {string} */ event,
       /** @type {(...given: any[]) => unknown} */ run,
     ) => {
       where.addEventListener(event, run);
       this.stops.push(() => where.removeEventListener(event, run));
     };
-    watch(document, "keydown", (/** @type {any} */ event) => this.keyboard.hear(event));
+    watch(document, "keydown", (/** @type {PointerEvent} */ event) => this.keyboard.hear(event));
     watch(window, "popstate", () => this.follow());
-    this.drop.listen((/** @type {any} */ event, /** @type {(...given: any[]) => unknown} */ run) =>
-      watch(this.root, event, run),
-    );
-    for (const name of ["site", "library", "jobs"]) this.stops.push(this.channel.on(name, () => this.news(name)));
+    this.drop.listen((event, run) => watch(this.root, event, run));
+    for (const name of /** @type {const} */ (["site", "library", "jobs"])) {
+      this.stops.push(this.channel.on(name, () => this.news(name)));
+    }
     this.channel.closed.then(() => this.disconnected());
   }
 
@@ -133,8 +136,8 @@ export class Dashboard {
 
   /**
    * Goes to another page.
-   * @param {any} route see parseRoute
-   * @param {any} [how] `replace` leaves nothing to come back to; `state` is kept with the address
+   * @param {Route} route see parseRoute
+   * @param {{ replace?: boolean, fragment?: string, state?: object }} [how] `replace` leaves nothing to come back to; `state` is kept with the address
    */
   go(route, { replace = false, fragment = "", state = {} } = {}) {
     const url = location.pathname + formatRoute(route) + fragment;
@@ -170,8 +173,8 @@ export class Dashboard {
 
   /** @param {Route} route */
   show(route) {
-    /** @type {any} */
-    const Page = {
+    /** @type {Record<PageName, new (app: Dashboard, route: any) => Page>} */
+    const pages = {
       home: HomePage,
       folder: FolderPage,
       sweep: SweepPage,
@@ -179,14 +182,13 @@ export class Dashboard {
       job: JobPage,
       trace: TracePage,
       compare: ComparePage,
-    }[route.page];
+    };
     const first = this.page === null;
     this.page?.destroy?.();
-    /** @type {any} */
     this.page = null;
     this.layer.replaceChildren();
     this.shown = formatRoute(route);
-    const page = new Page(this, route);
+    const page = new pages[route.page](this, route);
     this.page = page;
     fill(this.stage, page.element);
     this.retitle();
@@ -203,7 +205,7 @@ export class Dashboard {
 
   /**
    * A link to another page that the browser can open in a new tab as well.
-   * @param {any} content
+   * @param {Child} content
    * @param {Route} route
    */
   link(content, route, props = {}) {
@@ -229,7 +231,7 @@ export class Dashboard {
     this.go({ page: "job", id: job });
   }
 
-  /** @param {JobMessage} job */
+  /** @param {string} job its id */
   cancel(job) {
     return this.attempt(() => this.ask({ type: "cancel", job }));
   }
@@ -251,7 +253,7 @@ export class Dashboard {
     if (path !== null) await this.attempt(() => this.openPath(path));
   }
 
-  /** @param {any} path */
+  /** @param {string} path */
   async openPath(path) {
     if (path.endsWith("/")) return this.go({ page: "folder", path });
     if (!isTrace(path)) {
@@ -270,7 +272,7 @@ export class Dashboard {
     anchor.remove();
   }
 
-  /** @param {any} text */
+  /** @param {string} text */
   async copy(text) {
     if (await toClipboard(text)) this.say("Copied");
     else {
@@ -289,7 +291,11 @@ export class Dashboard {
 
   // --- the server
 
-  /** @param {any} message */
+  /**
+   * @template {keyof Replies} Type
+   * @param {Question<Type>} message
+   * @returns {Promise<Replies[Type]>}
+   */
   ask(message) {
     return this.channel.ask(message);
   }
@@ -304,20 +310,20 @@ export class Dashboard {
     return this.backend(this.chosenBackend);
   }
 
-  /** @param {any} id */
+  /** @param {string} id */
   prefer(id) {
     this.chosenBackend = id;
   }
 
-  /** @param {any} id */
+  /** @param {string | undefined} id */
   backend(id) {
     const { backends } = this.channel.site;
-    return backends.find((/** @type {any} */ one) => one.id === id) ?? backends[0];
+    return backends.find((one) => one.id === id) ?? backends[0];
   }
 
   /**
    * The consent to open a model without a sandbox, as part of a message; empty without consent.
-   * @param {any} model
+   * @param {string} model
    */
   consent(model) {
     return this.agreed.has(model) ? { consent: this.agreed.get(model) } : {};
@@ -325,7 +331,7 @@ export class Dashboard {
 
   /**
    * The summary of a model; requested once, since inspecting takes a separate process.
-   * @param {any} model
+   * @param {string} model
    * @param {string[]} imports the modules to import before it is opened
    */
   inspect(model, imports) {
@@ -340,7 +346,7 @@ export class Dashboard {
 
   /**
    * Does something that may be refused, and tells why; resolves to whether it went well.
-   * @param {(...given: any[]) => unknown} run
+   * @param {() => unknown} run
    */
   async attempt(run) {
     try {
@@ -352,7 +358,7 @@ export class Dashboard {
     }
   }
 
-  /** @param {any[]} options */
+  /** @param {[path: string, params: Record<string, string>]} address */
   async fetchJson([path, params]) {
     const response = await fetch(this.channel.url(path, params)).catch((error) => {
       throw new Error(`The server does not answer (${error.message}). Is freezer-ui still running?`);
@@ -361,7 +367,7 @@ export class Dashboard {
     return response.json();
   }
 
-  /** @param {any} name */
+  /** @param {News} name */
   news(name) {
     if (name === "jobs") this.ended();
     if (this.gone) return;
@@ -377,6 +383,7 @@ export class Dashboard {
       this.states.set(job.id, job.state);
       const here = (this.page?.id ?? this.page?.early) === job.id;
       if (!ended || here) continue;
+      /** @type {Route} */
       const open =
         job.state === "finished" && job.trace ? { page: "trace", path: job.trace } : { page: "job", id: job.id };
       this.say(`${nameText(job.name || job.model)}: ${stateWords(job)}`, { action: ["Open", () => this.go(open)] });
@@ -399,6 +406,7 @@ export class Dashboard {
       .join(" · ");
     if (text === this.runningText) return;
     this.runningText = text;
+    /** @type {Route} */
     const route = live.length === 1 ? { page: "job", id: live[0].id } : { page: "home" };
     fill(
       this.running,
@@ -430,7 +438,7 @@ export class Dashboard {
   // --- words
 
   /**
-   * @param {any} text
+   * @param {string} text
    * @param {any} [how]
    */
   say(text, how) {
@@ -438,8 +446,8 @@ export class Dashboard {
   }
 
   /**
-   * @param {any} text
-   * @param {any} [how]
+   * @param {string} text
+   * @param {{ soon: boolean; }} [how]
    */
   announce(text, how) {
     this.messages.announce(text, how);
@@ -449,7 +457,7 @@ export class Dashboard {
 /**
  * Shows the dashboard.
  * @param {HTMLElement} root see Dashboard
- * @param {any} channel `site`, `library`, `jobs` as they are now; `on(name, callback)` tells when one of them
+ * @param {Channel} channel `site`, `library`, `jobs` as they are now; `on(name, callback)` tells when one of them
  *   changes and returns what takes the callback off; `ask(message)` resolves to the reply or rejects with the error;
  *   `url(path, params)` is an address to fetch; `connected` resolves when `page`, the id for uploads, is there;
  *   `closed` resolves once the connection is lost

@@ -4,18 +4,21 @@
  */
 
 const PAGE = "freezer-ui page"; // in this tab's storage
-const NAMES = ["site", "library", "jobs"];
+const NAMES = /** @type {const} */ (["site", "library", "jobs"]);
 
 /** See `mount` of app.js for what it offers. */
 export class Channel {
-  /** @param {Record<string, any>} values `site`, `library` and `jobs` */
+  /** @param {{ site: Site, library: Library, jobs: JobMessage[] }} values */
   constructor(values) {
     this.values = values;
-    this.model = /** @type {any} */ (null);
+    this.model = null;
+    /** @type {Map<number, { resolve: (reply: any) => void, reject: (error: Error) => void }>} */
     this.asked = new Map();
     this.count = 0;
-    this.waiting = /** @type {any[]} */ ([]);
-    this.listeners = new Map(NAMES.map((name) => [name, new Set()]));
+    this.waiting = /** @type {object[]} */ ([]);
+    this.listeners = new Map(NAMES.map((name) => [name, /** @type {Set<() => void>} */ (new Set())]));
+    this.close = /** @type {(text: string) => void} */ (() => {});
+    /** @type {Promise<string>} */
     this.closed = new Promise((resolve) => (this.close = resolve));
     this.page = ""; // id of this page's uploads, once it is connected
     /** Resolves when the session is there; rejects if it never comes. */
@@ -25,6 +28,29 @@ export class Channel {
     });
     this.connected.catch(() => {}); // the page shows a lost connection anyway
     this.closed.then((text) => this.giveUp(text));
+  }
+
+  /** Facts about the server. */
+  get site() {
+    return this.latest.site;
+  }
+
+  /** The examples and the recent traces. */
+  get library() {
+    return this.latest.library;
+  }
+
+  /** The recordings of this server. */
+  get jobs() {
+    return this.latest.jobs;
+  }
+
+  /**
+   * The values as the session has them, or as the page came with them.
+   * @returns {{ site: Site, library: Library, jobs: JobMessage[] }}
+   */
+  get latest() {
+    return this.model ?? this.values;
   }
 
   /**
@@ -41,7 +67,7 @@ export class Channel {
     this.tellConnected();
     for (const message of this.waiting.splice(0)) model.send_msg(message);
     for (const name of NAMES) {
-      const tell = () => this.listeners.get(name)?.forEach((/** @type {() => void} */ callback) => callback());
+      const tell = () => this.listeners.get(name)?.forEach((callback) => callback());
       model.on(name, tell);
       if (JSON.stringify(model[name]) !== JSON.stringify(this.values[name])) tell();
     }
@@ -55,20 +81,22 @@ export class Channel {
   }
 
   /**
-   * @param {string} name
-   * @param {(value: any) => void} callback
+   * @template {"site" | "library" | "jobs"} Name
+   * @param {Name} name
+   * @param {(value: Channel[Name]) => void} callback
    */
   on(name, callback) {
     const listeners = this.listeners.get(name);
     if (!listeners) throw new Error(`the channel has no ${name}`);
-    const tell = () => callback(/** @type {Record<string, any>} */ (this)[name]);
+    const tell = () => callback(this[name]);
     listeners.add(tell);
     return () => listeners.delete(tell);
   }
 
   /**
-   * @param {any} message
-   * @returns {Promise<any>}
+   * @template {keyof Replies} Type
+   * @param {Question<Type>} message
+   * @returns {Promise<Replies[Type]>}
    */
   ask(message) {
     const id = (this.count += 1);
@@ -79,34 +107,29 @@ export class Channel {
     });
   }
 
-  /** @param {{ id: any, reply: any, error: Error }} options */
+  /** @param {{ id: number, reply?: unknown, error?: string }} message */
   receive({ id, reply, error }) {
     const waiting = this.asked.get(id);
     if (!waiting) return;
     this.asked.delete(id);
     if (error === undefined) waiting.resolve(reply);
-    else waiting.reject(new Error(/** @type {any} */ (error)));
+    else waiting.reject(new Error(error));
   }
 
-  /** @param {any} text */
+  /** @param {string} text */
   giveUp(text) {
     for (const { reject } of this.asked.values()) reject(new Error(text));
     this.asked.clear();
     this.ask = () => Promise.reject(new Error(text));
   }
 
-  /** @param {any} path */
+  /**
+   * @param {string} path
+   * @param {Record<string, string>} [params]
+   */
   url(path, params = {}) {
     const address = new URL(path, document.baseURI);
     for (const [name, value] of Object.entries(params)) address.searchParams.set(name, value);
     return address.href;
   }
-}
-
-for (const name of NAMES) {
-  Object.defineProperty(Channel.prototype, name, {
-    get() {
-      return (this.model ?? this.values)[name];
-    },
-  });
 }

@@ -50,7 +50,7 @@ export function measuresAnything(measure) {
  * Puts a word so that a POSIX shell reads it as one.
  * @param {string} word
  */
-export function quote(word) {
+function quote(word) {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 }
 

@@ -19,9 +19,9 @@ export class Drop {
 
   /** @param {(name: string, run: (event: any) => void) => void} watch adds a listener for one event to the dashboard */
   listen(watch) {
-    for (const event of ["dragenter", "dragover"]) watch(event, (/** @type {any} */ dragged) => this.dragged(dragged));
-    watch("dragleave", (/** @type {any} */ event) => event.relatedTarget === null && (this.element.hidden = true));
-    watch("drop", (/** @type {any} */ event) => this.dropped(event));
+    for (const event of ["dragenter", "dragover"]) watch(event, (dragged) => this.dragged(dragged));
+    watch("dragleave", (event) => event.relatedTarget === null && (this.element.hidden = true));
+    watch("drop", (event) => this.dropped(event));
   }
 
   /** @param {any} event */
@@ -39,7 +39,7 @@ export class Drop {
     event.preventDefault();
     const place = h("div.fd-upload");
     const sheet = dialog(this.app.layer, `Upload ${nameText(file.name)}`, {}, place);
-    uploadInto(this.app, place, file, (/** @type {any} */ path) => {
+    uploadInto(this.app, place, file, (path) => {
       sheet.close();
       this.app.attempt(() => this.app.openPath(path));
     });

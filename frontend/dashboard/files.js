@@ -91,15 +91,12 @@ export class FolderList {
     fill(this.status, words);
   }
 
-  /** @param {any} path */
+  /** @param {string} path */
   crumbButtons(path) {
     const parts = path.split("/").filter(Boolean);
     const steps = [
       ["/", "/"],
-      ...parts.map((/** @type {any} */ name, /** @type {number} */ index) => [
-        name,
-        `/${parts.slice(0, index + 1).join("/")}`,
-      ]),
+      ...parts.map((name, /** @type {number} */ index) => [name, `/${parts.slice(0, index + 1).join("/")}`]),
     ];
     return steps.map(([name, target], index) => [
       index > 1 ? h("span.fv-muted", { "aria-hidden": "true" }, "/") : null,
@@ -142,7 +139,7 @@ export class FolderList {
     );
   }
 
-  /** @param {any} path */
+  /** @param {string} path */
   async enter(path) {
     if (await this.show(path)) /** @type {HTMLElement | null} */ (this.list.querySelector("button:enabled"))?.focus();
   }
@@ -178,7 +175,7 @@ export function chooseFile(app, { title, kinds, note = null }) {
   return new Promise((resolve) => {
     /** @type {any} */
     let chosen = null;
-    const done = (/** @type {any} */ path) => {
+    const done = (/** @type {string} */ path) => {
       chosen = path;
       sheet.close();
     };
@@ -323,8 +320,8 @@ function upload(app, file, onprogress) {
 
 /**
  * The error that the server sent.
- * @param {any} body
- * @param {any} status
+ * @param {string} body
+ * @param {number} status
  */
 export function errorText(body, status) {
   try {
@@ -337,7 +334,7 @@ export function errorText(body, status) {
 
 /**
  * A file's kind by its name.
- * @param {any} path
+ * @param {string} path
  */
 export function isTrace(path) {
   return base(path).endsWith(".fztrace");

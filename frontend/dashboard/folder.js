@@ -36,7 +36,7 @@ export class FolderPage {
 
   /**
    * Keeps the address at the folder that is shown.
-   * @param {any} path
+   * @param {string} path
    */
   moved(path) {
     this.title = base(path) || path;

@@ -50,7 +50,7 @@ export class FormPage {
 
   /**
    * Whether the backend takes a field of a request besides its options.
-   * @param {any} what
+   * @param {string} what
    */
   takes(what) {
     return this.backend.takes.includes(what);

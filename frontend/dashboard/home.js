@@ -10,7 +10,7 @@ export class HomePage {
   /** @param {Dashboard} app */
   constructor(app) {
     // Other methods set these.
-    this.shownExamples = /** @type {any} */ (undefined);
+    this.shownExamples = /** @type {Example[] | undefined} */ (undefined);
     this.app = app;
     this.title = "";
     this.heading = h("h1", { tabindex: "-1" }, "See what freezing does to your model");
@@ -69,7 +69,7 @@ export class HomePage {
     return h("select.fv-input", { "aria-label": "Record examples with", onchange: choose }, options);
   }
 
-  update(what = null) {
+  update(what = /** @type {News | null} */ (null)) {
     const { library, jobs } = this.app.channel;
     this.jobs.update(jobs);
     this.jobsPart.hidden = !jobs.length;

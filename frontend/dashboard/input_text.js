@@ -12,7 +12,7 @@ export function isInteger(dtype) {
 
 /**
  * One row's fields for a text of `--input`; what has no form of its own stays text.
- * @param {any} text
+ * @param {string} text
  */
 export function toRow(text) {
   const named = text.startsWith("@") ? null : /^([A-Za-z_]\w*)=(.*)$/s.exec(text);

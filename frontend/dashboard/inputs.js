@@ -11,7 +11,7 @@ const CHECK_AFTER_MS = 250;
 
 export class InputRows {
   /**
-   * @param {any} app the dashboard; `onchange` is called whenever a text changes
+   * @param {Dashboard} app the dashboard; `onchange` is called whenever a text changes
    * @param {(...given: any[]) => unknown} onchange
    */
   constructor(app, onchange) {
@@ -144,7 +144,7 @@ export class InputRows {
 
   /**
    * Sets the name of the backend that needs inputs; null if none does.
-   * @param {any} who
+   * @param {null | string} who
    */
   need(who) {
     this.needed = who;
@@ -202,7 +202,7 @@ export class InputRows {
   }
 
   render() {
-    const part = (/** @type {any} */ mine, /** @type {any} */ text) =>
+    const part = (/** @type {any} */ mine, /** @type {string} */ text) =>
       h(
         "button.fv-button",
         { type: "button", "aria-pressed": String(this.mine === mine), onclick: () => this.choose(mine) },
@@ -211,7 +211,7 @@ export class InputRows {
     fill(this.choice, this.brings ? [part(false, "The model's own"), part(true, "Others")] : null);
     this.choice.hidden = !this.brings;
     const own = this.own?.length
-      ? this.own.map((/** @type {any} */ text) => h("code.fd-own", null, text))
+      ? this.own.map((/** @type {string} */ text) => h("code.fd-own", null, text))
       : h("p.fv-muted", null, "Its own inputs; they cannot be written as text.");
     const { active } = this;
     fill(this.list, this.mine ? this.lines() : h("div.fd-row", null, own));
@@ -256,9 +256,7 @@ export class InputRows {
   absent(parameter) {
     const text =
       parameter.input ??
-      /** @type {Record<string, any>} */ ({ int: "int:", float: "float:", bool: "bool:" })[
-        parameter.type.replace(/^Optional\[(.*)\]$/, "$1")
-      ] ??
+      { int: "int:", float: "float:", bool: "bool:" }[parameter.type.replace(/^Optional\[(.*)\]$/, "$1")] ??
       "";
     const give = button(`Give ${parameter.name}`, () => this.append(text, true, parameter), { icon: "plus" });
     const failed = this.failure && this.failure.at === null && this.failure.parameter === parameter.name;

@@ -41,7 +41,7 @@ export class JobSteps {
     if (!this.nothing.hidden) this.showStage(job);
     this.steps.hidden = !steps.length;
     this.element.hidden = job.state !== "running" && !steps.length;
-    const changed = steps.filter((/** @type {any} */ step) => step.changed).length;
+    const changed = steps.filter((step) => step.changed).length;
     this.count.textContent = changed ? `${steps.length}; ${changed} changed the graph` : String(steps.length || "");
     const follow = this.steps.scrollHeight - this.steps.scrollTop - this.steps.clientHeight < NEAR_END;
     for (; this.drawn < steps.length; this.drawn += 1) this.steps.append(...this.rows(steps, this.drawn));
@@ -142,7 +142,7 @@ export class JobSteps {
       h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"),
       h("span.fv-pass-name", null, job.died_in),
       h("span.fv-spring"),
-      h("span.fv-badge.fv-bad", null, /** @type {Record<string, any>} */ (STATES)[job.state].word),
+      h("span.fv-badge.fv-bad", null, STATES[job.state].word),
     );
   }
 }

@@ -34,16 +34,16 @@ export const ENDS = {
 
 /**
  * The parts of a request: [name, words].
- * @param {{ inputs: any, device: any, measure: any, options: any, preserve: any, checks: any, ablation: any, limit_s: any, memory_bytes: any }} options
+ * @param {RecordingRequest} options
  * @param {Backend} backend
- * @param {any} site
+ * @param {Site} site
  */
 export function askedWords(
   { inputs, device, measure, options, preserve, checks, ablation, limit_s: limit, memory_bytes: memory },
   backend,
   site,
 ) {
-  const chosen = backend.options.flatMap((/** @type {any} */ option) => optionWords(option, options[option.id]));
+  const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
   const measured = measureSwitches(site).flatMap(({ id, label }) => (measure?.[id] ? [label.toLowerCase()] : []));
   const kinds = measure ? measured.join(", ") : "nothing";
   return [
@@ -83,7 +83,7 @@ function optionWords({ label, kind, choices }, value) {
 /**
  * The reason why a recording waits, and its place in the queue.
  * @param {JobMessage} job
- * @param {{ at_once: any }} options
+ * @param {Site} options
  */
 export function waitingWords(job, { at_once: most }) {
   const few = most === 1 ? "one recording at a time, as several" : `${count(most, "recording")} at a time, as more`;
@@ -92,7 +92,7 @@ export function waitingWords(job, { at_once: most }) {
 
 /**
  * The times that a recording waited and ran; a wait below 1 s is omitted.
- * @param {{ state: any, waited_s: any, elapsed_s: any }} options
+ * @param {JobMessage} options
  */
 export function timeWords({ state, waited_s: waited, elapsed_s: elapsed }) {
   if (state === "waiting") return `waits for ${lasting(waited)}`;

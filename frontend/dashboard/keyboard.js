@@ -23,15 +23,14 @@ export class Keyboard {
     this.acts = {
       n: () => app.go({ page: "record", model: "" }),
       o: () => app.openFile(),
-      x: () => app.page.job && isLive(app.page.job) && app.cancel(app.page.id),
-      "/": () => app.page.search?.(),
+      x: () => app.page?.job && isLive(app.page.job) && app.cancel(app.page.job.id),
+      "/": () => app.page?.search?.(),
       "?": () => this.show(),
     };
   }
 
   show() {
-    const names = (/** @type {string} */ key) =>
-      key.split(" ").map((/** @type {any} */ name) => [h("kbd", null, name), " "]);
+    const names = (/** @type {string} */ key) => key.split(" ").map((name) => [h("kbd", null, name), " "]);
     dialog(
       this.app.layer,
       "Keys",

@@ -95,7 +95,7 @@ export class MeasureFields {
     this.request.limit_s = orNone(limit);
     const most = orNone(memory);
     this.request.memory_bytes = most && Math.ceil((most * GIB) / MIB) * MIB;
-    this.enable(/** @type {any} */ (asked));
+    this.enable(asked);
     this.check();
     this.onchange();
   }
@@ -103,7 +103,7 @@ export class MeasureFields {
   /** Marks each wrong number; returns whether all are right. */
   check() {
     const { measure, limit_s: limit, memory_bytes: memory } = this.request;
-    const whole = (/** @type {any} */ value) => Number.isInteger(value) && value > 0;
+    const whole = (/** @type {number} */ value) => Number.isInteger(value) && value > 0;
     const checks = [
       [this.seconds, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."],
       [

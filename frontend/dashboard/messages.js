@@ -15,7 +15,7 @@ export class Messages {
 
   /**
    * Shows a message with an action, `[label, run]`. A `bad` one stays until it is closed.
-   * @param {any} text
+   * @param {string} text
    */
   say(text, { action = null, bad = false } = {}) {
     const close = () => toast.remove();
@@ -33,7 +33,7 @@ export class Messages {
 
   /**
    * Announces progress to screen readers, at intervals, or `soon`.
-   * @param {any} text
+   * @param {string} text
    */
   announce(text, { soon = false } = {}) {
     const now = Date.now();

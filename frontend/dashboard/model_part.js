@@ -18,11 +18,11 @@ export class ModelPart {
     /** Model and imports of the last look. @type {string | null} */
     this.inspected = null;
     this.gone = false;
-    const names = this.app.channel.library.examples.map((/** @type {any} */ example) => `example:${example.name}`);
+    const names = this.app.channel.library.examples.map((example) => `example:${example.name}`);
     const list = h(
       "datalist",
       { id: unique("models") },
-      names.map((/** @type {any} */ value) => h("option", { value })),
+      names.map((value) => h("option", { value })),
     );
     const input = h("input.fv-input.fd-grow", {
       autocomplete: "off",
@@ -125,17 +125,20 @@ export class ModelPart {
    */
   async mayOpen(model) {
     if (model.startsWith("example:") || this.app.agreed.has(model)) return true;
-    const found = await this.app.ask({ type: "sandbox", model }).catch((/** @type {Error} */ error) => ({ error }));
+    const found = await this.app.ask({ type: "sandbox", model }).catch((/** @type {Error} */ error) => error);
     if (this.form.request.model !== model || this.gone) return false;
-    if (found.error) this.refused(found.error);
-    else if (found.problem) this.askConsent(model, found);
-    return !found.error && !found.problem;
+    if (found instanceof Error) {
+      this.refused(found);
+      return false;
+    }
+    if (found.problem) this.askConsent(model, found);
+    return !found.problem;
   }
 
   /**
    * Asks once: leaving the field looks at the model again, which would take the button away under the pointer.
    * @param {any} model
-   * @param {{ model: any, problem: any, danger: any }} options
+   * @param {Replies["sandbox"]} options
    */
   askConsent(model, { model: file, problem, danger }) {
     this.form.tree.say("The model was not opened.");

@@ -35,14 +35,12 @@ export class OptionFields {
     const select = h(
       "select.fv-input",
       { onchange: choose },
-      backends.map((/** @type {any} */ one) =>
-        h("option", { value: one.id, selected: one.id === request.backend }, one.label),
-      ),
+      backends.map((one) => h("option", { value: one.id, selected: one.id === request.backend }, one.label)),
     );
     fill(
       this.options,
       field("Backend", select).element,
-      backend.options.map((/** @type {any} */ option) => this.option(option)),
+      backend.options.map((option) => this.option(option)),
     );
     this.form.preserve.hidden = !this.form.takes("preserve");
     this.form.inputs.need(backend.needs_inputs ? backend.name : null);
@@ -51,7 +49,7 @@ export class OptionFields {
   /** @param {any} option */
   option(option) {
     const { options } = this.form.request;
-    const set = (/** @type {any} */ value) => {
+    const set = (/** @type {Child} */ value) => {
       options[option.id] = value;
       this.form.changed();
     };
@@ -63,7 +61,7 @@ export class OptionFields {
     const known = h(
       "datalist",
       { id: unique("names") },
-      (this.form.summary?.methods ?? []).map((/** @type {any} */ value) => h("option", { value })),
+      (this.form.summary?.methods ?? []).map((/** @type {string} */ value) => h("option", { value })),
     );
     /** @type {ElementOf<"input">} */
     const input = h("input.fv-input", {
@@ -103,7 +101,7 @@ export class OptionFields {
     };
     const options = (/** @type {any} */ values, /** @type {any} */ current, /** @type {any} */ none) => [
       h("option", { value: "" }, none),
-      values.map((/** @type {any} */ value) => h("option", { value, selected: value === current }, value)),
+      values.map((/** @type {string} */ value) => h("option", { value, selected: value === current }, value)),
     ];
     const device = h(
       "select.fv-input",

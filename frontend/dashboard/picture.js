@@ -7,7 +7,7 @@ export function picture() {
   const box = (
     /** @type {number} */ x,
     /** @type {number} */ y,
-    /** @type {any} */ text,
+    /** @type {string} */ text,
     /** @type {string} */ kind,
   ) => [
     svg("rect", { x, y, width: 96, height: 26, rx: 6, class: `fd-box fd-box-${kind}` }),
@@ -17,7 +17,7 @@ export function picture() {
   ];
   const edge = (/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ length) =>
     svg("path", { d: `M${x} ${y}v${length}`, class: "fd-edge" });
-  const words = (/** @type {number} */ x, /** @type {number} */ y, /** @type {any} */ text) =>
+  const words = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ text) =>
     Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
   return svg(
     "svg",

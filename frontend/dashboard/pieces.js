@@ -25,7 +25,7 @@ let count = 0;
 
 /**
  * An id that no other element of the page has.
- * @param {any} name
+ * @param {string} name
  */
 export function unique(name) {
   return `fd-${name}-${(count += 1)}`;
@@ -45,7 +45,7 @@ export function sign(name) {
 }
 
 /**
- * @param {any} text
+ * @param {Child} text
  * @param {((...given: any[]) => unknown) | null} onclick
  * @param {Props} [options] `kind`, `icon` and attributes
  */
@@ -59,8 +59,8 @@ export function button(text, onclick, { kind = "", icon = null, ...props } = {})
 }
 
 /**
- * @param {any} name
- * @param {any} label
+ * @param {string} name
+ * @param {string} label
  * @param {(...given: any[]) => unknown} onclick
  */
 export function iconButton(name, label, onclick, props = {}) {
@@ -75,7 +75,7 @@ export function badge(job) {
 
 /**
  * A bar that fills; without a total it says that work goes on.
- * @param {any} label
+ * @param {string} label
  */
 export function progress(label) {
   const bar = h("div.fd-progress-bar");
@@ -122,8 +122,8 @@ export function field(text, control, { note = null, wrap = control } = {}) {
 }
 
 /**
- * @param {any} text
- * @param {any} checked
+ * @param {string} text
+ * @param {boolean} checked
  * @param {(...given: any[]) => unknown} onchange
  * @param {Child} [note]
  */

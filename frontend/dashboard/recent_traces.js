@@ -74,9 +74,7 @@ export class RecentTraces {
     const [a, b] = this.picked;
     this.pickBar.hidden = !a;
     const { recent } = this.app.channel.library;
-    const names = this.picked.map((path) =>
-      nameText(recent.find((/** @type {any} */ trace) => trace.path === path).name),
-    );
+    const names = this.picked.map((path) => nameText(recent.find((trace) => trace.path === path)?.name ?? path));
     const compare = () => this.app.go({ page: "compare", path: a, other: b });
     const clear = () => {
       this.picked = [];
@@ -101,9 +99,10 @@ export class RecentTraces {
     /** @type {NodeListOf<HTMLElement>} */ (this.list.querySelectorAll("[data-item]"))[RECENT_SHOWN]?.focus();
   }
 
-  /** @param {any} trace */
+  /** @param {RecentTrace} trace */
   trace(trace) {
     const { app } = this;
+    /** @type {Route} */
     const route = { page: "trace", path: trace.path };
     const shown = nameText(trace.name);
     const name = trace.missing
@@ -152,7 +151,7 @@ export class RecentTraces {
     );
   }
 
-  /** @param {any} trace */
+  /** @param {RecentTrace} trace */
   async forget(trace) {
     const rows = [...this.list.children];
     const at = rows.findIndex((/** @type {any} */ row) => row.dataset.path === trace.path);

@@ -55,7 +55,8 @@ export class SweepPage {
 
   /** @param {any} data */
   show(data) {
-    const route = (/** @type {any} */ row) => ({ page: "trace", path: row.trace });
+    /** @type {(row: any) => Route} */
+    const route = (row) => ({ page: "trace", path: row.trace });
     const link = (/** @type {any} */ row) => this.app.link(row.model, route(row));
     this.view = new SweepView(this.content, data, {
       link,

@@ -13,14 +13,14 @@ import { ago, base, lineText, nameText, phaseWords, stateWords } from "./words.j
 class ViewerPage {
   /**
    * @param {Dashboard} app
-   * @param {any[]} address path on the server and its parameters
+   * @param {[path: string, params: Record<string, string>]} address path on the server and its parameters
    */
   constructor(app, address) {
     // Other methods set these.
-    this.turn = /** @type {any} */ (undefined);
-    this.heading = /** @type {any} */ (undefined);
-    this.viewer = /** @type {any} */ (undefined);
-    this.gone = /** @type {boolean} */ (/** @type {any} */ (undefined));
+    this.turn = 0;
+    this.heading = /** @type {HTMLElement} */ (/** @type {any} */ (undefined));
+    this.viewer = /** @type {Viewer | undefined} */ (undefined);
+    this.gone = false;
     this.app = app;
     this.address = address;
     this.notice = h("div.fd-notice", { role: "status", hidden: true });
@@ -35,10 +35,10 @@ class ViewerPage {
   }
 
   async load() {
-    const turn = (this.turn = (this.turn ?? 0) + 1);
+    const turn = (this.turn += 1);
     this.unmount();
     this.waiting();
-    /** @type {any} */
+    /** @type {{ data?: ViewerData, error?: Error }} */
     const result = await this.app.fetchJson(this.address).then(
       (data) => ({ data }),
       (error) => ({ error }),
@@ -46,7 +46,7 @@ class ViewerPage {
     if (turn !== this.turn || this.gone) return;
     if (result.error) return this.failed(result.error);
     try {
-      this.show(result.data);
+      this.show(/** @type {ViewerData} */ (result.data));
     } catch (/** @type {any} */ error) {
       this.failed(new Error(`The viewer failed on it: ${error.message}`));
       throw error;
@@ -54,7 +54,7 @@ class ViewerPage {
   }
 
   waiting() {
-    this.heading = h("h1", { tabindex: "-1" }, `Opening ${/** @type {any} */ (this).title} …`);
+    this.heading = h("h1", { tabindex: "-1" }, `Opening ${this.title} …`);
     fill(
       this.stage,
       h(
@@ -73,7 +73,7 @@ class ViewerPage {
 
   /** @param {Error} error */
   failed(error) {
-    this.heading = h("h1", { tabindex: "-1" }, `${/** @type {any} */ (this).title} cannot be shown`);
+    this.heading = h("h1", { tabindex: "-1" }, `${this.title} cannot be shown`);
     const actions = [
       button("Try again", () => this.load(), { kind: "primary" }),
       this.more(),
@@ -104,7 +104,7 @@ class ViewerPage {
     return null;
   }
 
-  /** @param {any} data */
+  /** @param {ViewerData} data */
   show(data) {
     const element = h("div.fd-mount");
     const words = "All recordings and traces";
@@ -118,21 +118,24 @@ class ViewerPage {
       hash: true,
       theme: this.app.theme.choice,
       loadBokeh: () => Promise.resolve(globalThis.Bokeh),
-      actions: /** @type {any} */ (this).actions(data),
+      actions: this.actions(data),
       ...this.moreOptions(),
     };
     this.viewer = mount(element, { ...data, options });
-    this.viewer.on("theme", (/** @type {any} */ theme) => this.app.theme.choose(theme));
-    this.heading = element.querySelector("h1");
-    if (this.heading) this.heading.tabIndex = -1;
-    if (this.app.page === this) this.heading?.focus({ preventScroll: true });
+    this.viewer.on("theme", (theme) => this.app.theme.choose(theme));
+    const heading = element.querySelector("h1");
+    if (heading) {
+      this.heading = heading;
+      heading.tabIndex = -1;
+      if (this.app.page === this) heading.focus({ preventScroll: true });
+    }
     this.named(data);
     this.app.retitle();
   }
 
   /**
    * Further options of the viewer.
-   * @returns {Record<string, any>}
+   * @returns {Partial<ViewerOptions>}
    */
   moreOptions() {
     return {};
@@ -140,7 +143,7 @@ class ViewerPage {
 
   unmount() {
     this.viewer?.destroy();
-    this.viewer = null;
+    this.viewer = undefined;
     this.app.retitle();
   }
 
@@ -150,19 +153,36 @@ class ViewerPage {
   }
 
   /**
+   * The name of the page; the kinds of pages have their own.
+   * @returns {string}
+   */
+  get title() {
+    return "";
+  }
+
+  /**
+   * What the page adds to the viewer's header.
+   * @param {ViewerData} _data
+   * @returns {ViewerAction[]}
+   */
+  actions(_data) {
+    return [];
+  }
+
+  /**
    * Learns its name from what was loaded.
-   * @param {any} _data
+   * @param {ViewerData} _data
    */
   named(_data) {}
 
-  /** @param {any} _what */
+  /** @param {News} _what */
   update(_what) {}
 }
 
 export class TracePage extends ViewerPage {
   /**
    * @param {Dashboard} app
-   * @param {{ path: any }} options
+   * @param {{ path: string }} route
    */
   constructor(app, { path }) {
     super(app, ["trace/data", { path }]);
@@ -174,32 +194,32 @@ export class TracePage extends ViewerPage {
     return this.name ?? base(this.address[1].path);
   }
 
-  /** @param {any} data */
+  /** @param {ViewerData} data */
   show(data) {
     super.show(data);
-    if (!wasToured() && data.view.steps.length) new Tour(this.viewer);
+    if (!wasToured() && data.view.steps.length) new Tour(/** @type {Viewer} */ (this.viewer));
   }
 
   moreOptions() {
-    return { tour: () => new Tour(this.viewer) };
+    return { tour: () => new Tour(/** @type {Viewer} */ (this.viewer)) };
   }
 
-  /** @param {any} data */
+  /** @param {ViewerData} data */
   named(data) {
     this.name = data.view.name || base(this.path);
   }
 
-  /** @param {any} data */
+  /** @param {ViewerData} data */
   actions(data) {
     const { app, path } = this;
-    const file = (/** @type {any} */ what) => () => app.download(app.channel.url(what, { path }));
+    const file = (/** @type {string} */ what) => () => app.download(app.channel.url(what, { path }));
     return [
       { id: "report", label: "Export report", run: file("trace/report") },
       { id: "download", label: "Download trace", run: file("trace/file") },
       {
         id: "python",
         label: "Copy as Python",
-        run: (/** @type {any} */ viewer) => viewer.copy(asPython(path, viewer.state())),
+        run: (/** @type {Viewer} */ viewer) => viewer.copy(asPython(path, viewer.state())),
       },
       { id: "compare", label: "Compare with…", run: () => chooseOther(app, path) },
       { id: "again", label: "Record again…", run: () => app.attempt(async () => app.form(await this.again(data))) },
@@ -208,10 +228,10 @@ export class TracePage extends ViewerPage {
 
   /**
    * Resolves to what would record this once more, as far as the trace has it.
-   * @param {{ view: any }} options
+   * @param {ViewerData} data
    */
   async again({ view }) {
-    const job = this.app.channel.jobs.find((/** @type {any} */ one) => one.trace === this.path);
+    const job = this.app.channel.jobs.find((one) => one.trace === this.path);
     const known = job && (job.request ?? this.app.requests.get(job.id));
     if (known) return known;
     const { request } = await this.app.ask({ type: "parse_command", text: view.environment.call ?? "" });
@@ -219,7 +239,7 @@ export class TracePage extends ViewerPage {
   }
 
   more() {
-    const listed = this.app.channel.library.recent.some((/** @type {any} */ trace) => trace.path === this.path);
+    const listed = this.app.channel.library.recent.some((trace) => trace.path === this.path);
     return listed ? button("Take it off the recent traces", () => this.forget()) : null;
   }
 
@@ -229,12 +249,12 @@ export class TracePage extends ViewerPage {
 
   /**
    * While a recording is still measured, says so; once it is done, offers what is new.
-   * @param {any} what
+   * @param {News} what
    */
   update(what) {
     if (what !== "jobs") return;
     const job = this.app.channel.jobs.find(
-      (/** @type {any} */ one) => this.path && (one.preview === this.path || one.trace === this.path),
+      (one) => this.path && (one.preview === this.path || one.trace === this.path),
     );
     const running = job?.state === "running";
     if (running) this.early = job.id;
@@ -271,7 +291,7 @@ export class TracePage extends ViewerPage {
 export class ComparePage extends ViewerPage {
   /**
    * @param {Dashboard} app
-   * @param {{ path: any, other: any }} options
+   * @param {{ path: string, other: string }} route
    */
   constructor(app, { path, other }) {
     super(app, ["compare/data", { a: path, b: other }]);
@@ -295,15 +315,15 @@ export class ComparePage extends ViewerPage {
   }
 }
 
-const MOVED = ["tab", "against", "attribute"]; // what is looked at; filters and the like stay behind
+const MOVED = /** @type {const} */ (["tab", "against", "attribute"]); // what is looked at; filters and the like stay behind
 
 /**
  * Python that opens the trace at the same place.
- * @param {any} path
- * @param {any} state
+ * @param {string} path
+ * @param {State} state
  */
-export function asPython(path, state) {
-  const text = (/** @type {any} */ value) => JSON.stringify(value);
+function asPython(path, state) {
+  const text = (/** @type {Child} */ value) => JSON.stringify(value);
   const lines = [
     "import freeze_engine as fe",
     "import viewer",
@@ -311,9 +331,7 @@ export function asPython(path, state) {
     `trace = fe.load(${text(path)})`,
     "view = viewer.show(trace)",
   ];
-  const more = MOVED.filter((key) => state[key] !== /** @type {Record<string, any>} */ (DEFAULTS)[key]).map(
-    (key) => `${text(key)}: ${text(state[key])}`,
-  );
+  const more = MOVED.filter((key) => state[key] !== DEFAULTS[key]).map((key) => `${text(key)}: ${text(state[key])}`);
   if (more.length) lines[lines.length - 1] = `view = viewer.show(trace, state={${more.join(", ")}})`;
   if (state.step !== null) lines.push(`view.step = ${state.step}`);
   if (state.node) lines.push(`view.selected = ${text(state.node)}`);
@@ -323,11 +341,11 @@ export function asPython(path, state) {
 /**
  * Asks what to compare a trace with, and goes there.
  * @param {Dashboard} app
- * @param {any} path
+ * @param {string} path
  */
 export function chooseOther(app, path) {
-  const others = app.channel.library.recent.filter((/** @type {any} */ trace) => !trace.missing && trace.path !== path);
-  const go = (/** @type {any} */ other) => {
+  const others = app.channel.library.recent.filter((trace) => !trace.missing && trace.path !== path);
+  const go = (/** @type {string} */ other) => {
     sheet.close();
     app.go({ page: "compare", path, other });
   };
@@ -336,7 +354,7 @@ export function chooseOther(app, path) {
     const other = await chooseFile(app, { title: "Compare with", kinds: ["trace"] });
     if (other !== null) app.go({ page: "compare", path, other });
   };
-  const rows = others.map((/** @type {any} */ trace) =>
+  const rows = others.map((trace) =>
     h(
       "li",
       null,

@@ -70,7 +70,7 @@ export class AttributeTree {
 
   /**
    * Shows a word instead of a tree.
-   * @param {any} text
+   * @param {string} text
    */
   say(text) {
     this.nodes.clear();
@@ -157,7 +157,7 @@ export class AttributeTree {
 
   /**
    * Nodes to show while searching: those that match, and all above them.
-   * @param {any} text
+   * @param {string} text
    */
   matching(text) {
     const found = new Set();
@@ -168,9 +168,9 @@ export class AttributeTree {
     return found;
   }
 
-  /** @param {any} nodes */
+  /** @param {string[]} nodes */
   collect(nodes) {
-    const shown = this.matches ? nodes.filter((/** @type {any} */ node) => this.matches.has(node)) : nodes;
+    const shown = this.matches ? nodes.filter((node) => this.matches.has(node)) : nodes;
     shown.forEach((/** @type {any} */ node, /** @type {number} */ index) => {
       Object.assign(node, { place: index + 1, among: shown.length });
       this.rows.push(node);
@@ -222,7 +222,7 @@ export class AttributeTree {
     );
   }
 
-  /** @param {any} path */
+  /** @param {string} path */
   chip(path) {
     const missing = this.nodes.size > 0 && !this.nodes.has(path);
     const title = missing ? `${path}: the model has no such attribute` : `Do not preserve ${path}`;
@@ -259,8 +259,8 @@ export class AttributeTree {
   }
 
   /**
-   * @param {any} node
-   * @param {any} open
+   * @param {GraphNode} node
+   * @param {boolean} open
    */
   expand(node, open) {
     if (open) this.open.add(node.path);
@@ -268,7 +268,7 @@ export class AttributeTree {
     this.refresh();
   }
 
-  /** @param {any} node */
+  /** @param {GraphNode} node */
   move(node) {
     if (!node) return;
     this.active = node;
@@ -309,7 +309,7 @@ export class AttributeTree {
     run();
   }
 
-  /** @param {any} event */
+  /** @param {HeardEvent<'keydown'>} event */
   filterKey(event) {
     if (event.key !== "ArrowDown" || !this.rows.length) return;
     event.preventDefault();

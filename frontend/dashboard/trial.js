@@ -39,7 +39,7 @@ export class CallTrial {
 
   /** Whether a recording runs, whose figures a call would disturb. */
   get isBusy() {
-    return this.app.channel.jobs.some((/** @type {any} */ job) => job.state === "running");
+    return this.app.channel.jobs.some((/** @type {JobMessage} */ job) => job.state === "running");
   }
 
   reset() {

@@ -38,7 +38,7 @@ export function lasting(seconds) {
 
 /**
  * The last part of a path, of either kind of slash.
- * @param {any} path
+ * @param {string} path
  */
 export function base(path) {
   return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path;
@@ -49,7 +49,7 @@ const NAME_LETTERS = 80;
 /**
  * A text that somebody else chose, for one line: signs that break or turn a line are shown, not obeyed.
  * Stacks of accents, which would cover the lines above, are cut.
- * @param {any} text
+ * @param {string | null} text
  */
 export function lineText(text) {
   const sign = (/** @type {any} */ one) => `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`;
@@ -60,7 +60,7 @@ export function lineText(text) {
 
 /**
  * A name as a list shows it: never empty, and not longer than a few lines.
- * @param {any} text
+ * @param {string} text
  */
 export function nameText(text) {
   const letters = [...lineText(text ?? "")];
@@ -152,7 +152,7 @@ export function leftWords(job) {
 
 /**
  * The start of a waiting recording; only the remaining time of the running ones' current phases is known.
- * @param {{ starts_s: any }} options
+ * @param {JobMessage} options
  */
 export function startWords({ starts_s: least }) {
   return least === null ? "when it starts is not known yet" : `starts in ${lasting(least)} at the earliest`;
@@ -197,7 +197,7 @@ export function formatRoute(route) {
 
 /**
  * Like encodeURIComponent, but paths stay readable in the address bar.
- * @param {any} text
+ * @param {string} text
  */
 function encode(text) {
   return encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");

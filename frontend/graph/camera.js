@@ -115,7 +115,7 @@ export class Camera {
     this.stop();
     const from = this.place();
     const start = performance.now();
-    const move = (/** @type {any} */ now) => {
+    const move = (/** @type {number} */ now) => {
       const part = Math.min(1, Math.max(0, (now - start) / GLIDE_MS));
       const eased = 1 - (1 - part) ** 3;
       this.zoom = from.zoom * (target.zoom / from.zoom) ** eased;

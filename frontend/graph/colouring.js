@@ -14,7 +14,7 @@
 import { SIDES } from "./data/scene.js";
 
 const SHARES = [0.03, 0.1, 0.25, 0.5]; // of the largest value in the picture: where the next tone starts
-export const MIXED = "mixed";
+const MIXED = "mixed";
 
 export class Colours {
   /**

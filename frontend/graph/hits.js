@@ -45,7 +45,7 @@ function toggleOfHeader(headers, item) {
 }
 
 /**
- * @param {{ layout: any }} options
+ * @param {Picture} options
  * @param {number} item
  */
 function toggleOfBox({ layout }, item) {

@@ -61,7 +61,7 @@ export class Keyboard {
 
   /**
    * Along an edge, or else into an open group.
-   * @param {any} direction
+   * @param {number} direction
    */
   _step(direction) {
     const {
@@ -80,7 +80,7 @@ export class Keyboard {
     });
   }
 
-  /** @param {any} direction */
+  /** @param {number} direction */
   _sideways(direction) {
     const {
       picture,

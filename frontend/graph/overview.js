@@ -158,7 +158,7 @@ export class Overview {
 
   /**
    * The point of the world under the pointer, or null beside the map (unless `outside` counts as well).
-   * @param {any} event
+   * @param {MouseEvent} event
    */
   at(event, outside = false) {
     if (!this.map) return null;

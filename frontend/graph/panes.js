@@ -53,7 +53,7 @@ export class Panes {
 
   /**
    * Where an event is: side of the pane, offset in px from its middle, and the point of the world.
-   * @param {any} event
+   * @param {PointerEvent} event
    */
   locate(event) {
     const {

@@ -22,13 +22,13 @@ export class Pointer {
       /** @type {(event: any) => void} */ act,
       /** @type {AddEventListenerOptions} */ options = {},
     ) => view.stage.canvas.addEventListener(name, act, options);
-    on("wheel", (/** @type {any} */ event) => this._onWheel(event), { passive: false });
-    on("pointerdown", (/** @type {any} */ event) => this._onDown(event));
-    on("pointermove", (/** @type {any} */ event) => this._onMove(event));
-    on("pointerup", (/** @type {any} */ event) => this._onUp(event));
-    on("pointercancel", (/** @type {any} */ event) => this._onUp(event));
+    on("wheel", (/** @type {PointerEvent} */ event) => this._onWheel(event), { passive: false });
+    on("pointerdown", (/** @type {PointerEvent} */ event) => this._onDown(event));
+    on("pointermove", (/** @type {PointerEvent} */ event) => this._onMove(event));
+    on("pointerup", (/** @type {PointerEvent} */ event) => this._onUp(event));
+    on("pointercancel", (/** @type {PointerEvent} */ event) => this._onUp(event));
     on("pointerleave", () => this._leave());
-    on("dblclick", (/** @type {any} */ event) => this._onDouble(event));
+    on("dblclick", (/** @type {PointerEvent} */ event) => this._onDouble(event));
   }
 
   /** Lets go of what was under the pointer: the picture is another one. */
@@ -107,7 +107,7 @@ export class Pointer {
 
   /**
    * @param {any} last
-   * @param {any} event
+   * @param {PointerEvent} event
    */
   _drag(last, event) {
     const [dx, dy] = [event.clientX - last.clientX, event.clientY - last.clientY];
@@ -119,7 +119,7 @@ export class Pointer {
     camera.pan(-dx / camera.zoom, -dy / camera.zoom);
   }
 
-  /** @param {any} event */
+  /** @param {PointerEvent} event */
   _onUp(event) {
     const known = this.pressed.delete(event.pointerId);
     this.view.root.classList.remove("fg-drag");
@@ -132,7 +132,7 @@ export class Pointer {
     else this.view.selection.choose(item);
   }
 
-  /** @param {any} event */
+  /** @param {PointerEvent} event */
   _onDouble(event) {
     if (!this.view.picture) return;
     const place = this.view.panes.locate(event);
@@ -147,7 +147,7 @@ export class Pointer {
 
   /**
    * @param {number} item
-   * @param {any} [event]
+   * @param {PointerEvent} [event]
    */
   _hover(item, event) {
     if (item !== this.view.hovered) this._enter(item, event);

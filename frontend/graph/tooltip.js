@@ -51,7 +51,7 @@ export class Tooltip {
 }
 
 /**
- * @param {{ picture: Picture, placedMarks: any }} options
+ * @param {View} options
  * @param {number} item
  * @param {number} side
  */

@@ -365,7 +365,7 @@ export class View {
     this.stage.resize(); // its strip may be higher or lower now
   }
 
-  /** @param {any} options */
+  /** @param {{ constants: boolean; }} options */
   async setOptions(options) {
     const { constants } = this.options;
     Object.assign(this.options, options);

@@ -74,7 +74,7 @@ function exchange(viewer, id) {
 
 /**
  * A state that came from outside, by way of a link's text, which drops what is no state.
- * @param {any} state
+ * @param {State} state
  */
 function clean(state) {
   const cleared = Object.fromEntries(Object.entries(state).filter(([key, value]) => value === null && key in DEFAULTS));

@@ -17,7 +17,7 @@ export function errorText(error) {
   return error === 0 ? "0" : isFinite(error) ? error.toExponential(1) : "not finite";
 }
 
-/** @param {any} value */
+/** @param {number} value */
 function isFinite(value) {
   return Number.isFinite(value) && value < NOT_FINITE;
 }
@@ -196,7 +196,7 @@ export function fileAddress(path) {
 }
 
 /** @param {Row} row */
-export function variantOf(row) {
+function variantOf(row) {
   return [row.options, row.backend, row.environment].filter(Boolean).join(" · ");
 }
 

@@ -61,3 +61,41 @@ test("the graph view knows nothing of the pages around it", () => {
     if (name.startsWith("viewer/")) assert.ok(!found.some((one) => /^(dashboard|notebook|entries)\//.test(one)), name);
   }
 });
+
+test("every export is imported, or named by a type", () => {
+  const types = readdirSync(SOURCES, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith(".d.ts"))
+    .map((name) => readFileSync(path.join(SOURCES, name), "utf8"))
+    .join("\n");
+  const sources = readdirSync(SOURCES, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith(".js"))
+    .map((name) => ({ name, text: readFileSync(path.join(SOURCES, name), "utf8") }));
+  const taken = new Set();
+  for (const { name, text } of sources) {
+    for (const [, names, from] of text.matchAll(/^import \{([^}]*)\} from "(\.[^"]+)";$/gm)) {
+      const file = path.join(path.dirname(name), from);
+      for (const one of names.split(",")) taken.add(`${file} ${one.trim().split(" as ")[0]}`);
+    }
+    for (const [, as, from] of text.matchAll(/^import \* as (\w+) from "(\.[^"]+)";$/gm)) {
+      const file = path.join(path.dirname(name), from);
+      for (const [, one] of text.matchAll(new RegExp(`\\b${as}\\.(\\w+)`, "g"))) taken.add(`${file} ${one}`);
+    }
+  }
+  const exported = sources.flatMap(({ name, text }) =>
+    [...text.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm)].map(([, one]) => ({ name, one })),
+  );
+  const dead = exported.filter(
+    ({ name, one }) =>
+      !taken.has(`${name} ${one}`) &&
+      !types.includes(`${name}").${one}`) &&
+      !new RegExp(`/${path.basename(name)}"\\)\\.${one}\\b`).test(types),
+  );
+  const entries = ["dashboard/panel.js", "notebook/link.js"]; // Panel and anywidget call what these export
+  assert.ok(exported.length > 200);
+  assert.deepEqual(
+    dead.filter(({ name }) => !entries.includes(name)),
+    [],
+  );
+});

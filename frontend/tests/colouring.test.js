@@ -95,8 +95,8 @@ test("an error is that of the pass that changed a node last", () => {
   chain.forEach(
     (/** @type {ViewStep} */ step, /** @type {number} */ at) => (step.error = at === chain.length - 1 ? 0.5 : 0),
   );
-  const parts = partsOf(model, chain.at(-1).index, "error");
-  const last = chain.at(-1).index;
+  const parts = partsOf(model, chain.slice(-1)[0].index, "error");
+  const last = chain.slice(-1)[0].index;
   for (const [id, [[, error]]] of parts) {
     const event = model.history("forward", id).findLast(({ step }) => step <= last);
     assert.equal(error, event?.step === last ? 0.5 : 0, id);

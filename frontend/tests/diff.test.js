@@ -48,7 +48,7 @@ test("a line that moved is removed and added, and its rows know each other", () 
 test("equal lines of one text are told apart by how often they stood before", () => {
   assert.deepEqual(marked(compare("x\nx", "x\nx\nx")), [" x", " x", "+x"]);
   assert.deepEqual(
-    textLines("x\ny\nx\n").map((/** @type {any} */ line) => line.key),
+    textLines("x\ny\nx\n").map((line) => line.key),
     ["0:x", "0:y", "1:x"],
   );
 });

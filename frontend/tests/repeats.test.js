@@ -103,7 +103,7 @@ for (const { what, layer } of others) {
   test(`a layer with ${what} stands by itself`, () => {
     const [encoder] = labels(outlineOf([[...same(3), layer, ...same(4)]]).root);
     assert.deepEqual(
-      encoder[1].map((/** @type {any} */ one) => (Array.isArray(one) ? one[0] : one)),
+      encoder[1].map((/** @type {string} */ one) => (Array.isArray(one) ? one[0] : one)),
       ["layer.0–2 × 3", "layer.3", "layer.4–7 × 4"],
     );
   });
@@ -114,7 +114,7 @@ test("a layer that a pass changed otherwise than the others stands by itself, in
   changed[3] = [];
   const [encoder] = labels(outlineOf([same(6), changed]).root);
   assert.deepEqual(
-    encoder[1].map((/** @type {any} */ one) => (Array.isArray(one) ? one[0] : one)),
+    encoder[1].map((/** @type {string} */ one) => (Array.isArray(one) ? one[0] : one)),
     ["layer.0–2 × 3", "layer.3", "layer.4", "layer.5"],
   );
 });
@@ -143,7 +143,8 @@ test("differences among members are named: fates, shapes, what one lacks, and wh
     fate: layer === 3 ? "preserved" : "folded",
   }));
   rows.push({ ...rows[0], path: "encoder.layer.2.b" });
-  const model = new TraceModel({ steps: graph.steps, methods: ["forward"], attributes: rows, programs: [] }, graph);
+  const view = { steps: graph.steps, methods: ["forward"], attributes: rows, programs: [] };
+  const model = new TraceModel(/** @type {ViewData} */ (/** @type {object} */ (view)), graph);
   const { groups } = model.graphs.outline([0], false);
   const group = (/** @type {number} */ layer) => /** @type {Group} */ (groups.get(`encoder.layer.${layer}`));
   assert.deepEqual(attributeLines(model, [2, 3, 4].map(group)), [

@@ -34,7 +34,7 @@ test("the lines of a pair are those of both graphs", () => {
     assert.ok(pair);
     const rows = pair.lines();
     const texts = (/** @type {string} */ left) =>
-      rows.filter((/** @type {any} */ row) => row.kind !== left).map((/** @type {any} */ row) => lineText(row.line));
+      rows.filter((row) => row.kind !== left).map((row) => lineText(row.line));
     assert.deepEqual(texts("removed"), model.graph(step.index).lines.map(lineText));
     const before = step.before === null ? [] : model.graph(step.before).lines.map(lineText);
     if (step.before !== null) assert.deepEqual(texts("added"), before);

@@ -61,13 +61,13 @@ export class AliasesPanel {
 
   /**
    * The step whose alias sets are shown, or null.
-   * @param {any} state
+   * @param {State} state
    */
   stepOf(state) {
     return this.app.model.step(state.step);
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   render(state) {
     const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
     if (key !== this.shown) this.build(state);
@@ -79,7 +79,7 @@ export class AliasesPanel {
   mark() {
     const { focused } = this.app;
     for (const row of /** @type {NodeListOf<HTMLElement>} */ (this.writes.querySelectorAll("[data-node]"))) {
-      row.classList.toggle("fv-chosen", focused.has(row.dataset.node));
+      row.classList.toggle("fv-chosen", focused.has(row.dataset.node ?? ""));
     }
     this.list.refresh();
     const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
@@ -88,10 +88,10 @@ export class AliasesPanel {
 
   /** @param {string} value */
   isChosen(value) {
-    return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value));
+    return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value) ?? "");
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   build(state) {
     const step = this.stepOf(state);
     const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
@@ -102,8 +102,7 @@ export class AliasesPanel {
     this.step = step;
     const text = state.alias.toLowerCase();
     this.entries = aliases.entries.filter(
-      (/** @type {[string, any, any]} */ [value, , targets]) =>
-        !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text),
+      ([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text),
     );
     this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${count(aliases.writes.length, "write")}`;
     fill(this.writes, this.written(aliases.writes, text));
@@ -133,17 +132,17 @@ export class AliasesPanel {
   }
 
   /**
-   * @param {any} writes
-   * @param {any} text
+   * @param {AliasWrite[]} writes
+   * @param {string} text
    */
   written(writes, text) {
     const shown = writes.filter(
-      (/** @type {any} */ write) => !text || `${write.op} ${write.targets.join(" ")}`.toLowerCase().includes(text),
+      (write) => !text || `${write.op} ${write.targets.join(" ")}`.toLowerCase().includes(text),
     );
     if (!shown.length) {
       return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
     }
-    const rows = shown.map((/** @type {any} */ write) =>
+    const rows = shown.map((write) =>
       h(
         "tr",
         { data: { node: write.node } },
@@ -157,7 +156,7 @@ export class AliasesPanel {
 
   /** @param {any} names */
   values(names) {
-    return names.map((/** @type {any} */ name, /** @type {number} */ at) => [at ? ", " : "", this.value(name)]);
+    return names.map((/** @type {string} */ name, /** @type {number} */ at) => [at ? ", " : "", this.value(name)]);
   }
 
   /** @param {any} name */

@@ -40,23 +40,23 @@ let instances = 0;
 export class Viewer {
   /**
    * @param {HTMLElement} element
-   * @param {any} data
+   * @param {ViewerData} data
    */
   constructor(element, data) {
     // Other methods set these.
-    this.gone = /** @type {boolean} */ (/** @type {any} */ (undefined));
-    this.details = /** @type {any} */ (undefined);
-    this.passes = /** @type {any} */ (undefined);
-    this.panels = /** @type {Map<any, any>} */ (/** @type {any} */ (undefined));
+    this.gone = false;
+    this.details = /** @type {Details} */ (/** @type {any} */ (undefined));
+    this.passes = /** @type {PassesView} */ (/** @type {any} */ (undefined));
+    this.panels = /** @type {Map<string, Panel>} */ (/** @type {any} */ (undefined));
     this.tabs = /** @type {Tabs} */ (/** @type {any} */ (undefined));
-    this.summary = /** @type {any} */ (undefined);
-    this.printed = /** @type {any} */ (undefined);
+    this.summary = /** @type {Part} */ (/** @type {any} */ (undefined));
+    this.printed = /** @type {Printed} */ (/** @type {any} */ (undefined));
     this.toast = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
-    this.sheet = /** @type {any} */ (undefined);
-    this.copySheet = /** @type {any} */ (undefined);
-    this.pair = /** @type {any} */ (undefined);
-    this.focused = /** @type {Set<any>} */ (/** @type {any} */ (undefined));
-    this.fading = /** @type {any} */ (undefined);
+    this.sheet = /** @type {HTMLDialogElement} */ (/** @type {any} */ (undefined));
+    this.copySheet = /** @type {ReturnType<typeof copySheet>} */ (/** @type {any} */ (undefined));
+    this.pair = /** @type {Pair | null} */ (null);
+    this.focused = /** @type {Set<string>} */ (new Set());
+    this.fading = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
     const { graph, charts = null, options = {} } = data;
     this.graph = graph;
     this.options = {
@@ -73,12 +73,14 @@ export class Viewer {
     this.model = this.modelOf(data);
     this.prefix = `fv${(instances += 1)}`; // ids must differ between viewers of one notebook
     this.terms = /** @type {Terms} */ (/** @type {any} */ (undefined));
+    /** @type {Map<string, Set<(detail: any) => void>>} */
     this.listeners = new Map();
+    /** @type {State} */
     this.current = { ...DEFAULTS, step: this.firstStep() };
     this.root = element;
     this.root.classList.add("fv");
     this.dark = matchMedia("(prefers-color-scheme: dark)");
-    /** @type {any[]} */
+    /** @type {(() => void)[]} */
     this.stops = [];
     this.measure();
     if (this.options.theme !== "auto") this.root.dataset.theme = this.options.theme;
@@ -89,7 +91,7 @@ export class Viewer {
     this.render(null);
   }
 
-  /** @param {{ view: ViewData, graph: GraphText }} options */
+  /** @param {ViewerData} data */
   modelOf({ view, graph }) {
     return new TraceModel(view, graph);
   }
@@ -98,21 +100,21 @@ export class Viewer {
 
   /**
    * Calls back on "step" (index), "select" (node id or null), "tab" (name), "state" (the whole state) and "theme" (where the user switches it); returns what takes the callback off.
-   * @param {any} event
+   * @param {ViewerEvent} event
    * @param {(detail: any) => void} callback
    */
   on(event, callback) {
-    if (!this.listeners.has(event)) this.listeners.set(event, new Set());
-    this.listeners.get(event).add(callback);
-    return () => this.listeners.get(event).delete(callback);
+    const callbacks = this.listeners.get(event) ?? new Set();
+    this.listeners.set(event, callbacks.add(callback));
+    return () => callbacks.delete(callback);
   }
 
-  /** @param {any} step */
+  /** @param {number} step */
   setStep(step) {
     this.navigate({ step });
   }
 
-  /** @param {GraphNode} node */
+  /** @param {string | null} node */
   select(node) {
     this.navigate({ node, attribute: null });
   }
@@ -122,7 +124,7 @@ export class Viewer {
     return { ...this.current };
   }
 
-  /** @param {any} state */
+  /** @param {Partial<State>} state */
   restore(state) {
     const previous = this.current;
     this.current = this.valid({ ...DEFAULTS, step: this.firstStep(), ...state });
@@ -164,8 +166,8 @@ export class Viewer {
 
   /**
    * Shows something else.
-   * @param {any} patch the part of the state that changes
-   * @param {any} [how] `jump`: a place to come back to with the browser's back button
+   * @param {Partial<State>} patch the part of the state that changes
+   * @param {{ jump?: boolean }} [how] `jump`: a place to come back to with the browser's back button
    */
   navigate(patch, { jump = false } = {}) {
     const previous = this.current;
@@ -177,13 +179,16 @@ export class Viewer {
 
   /**
    * The state that a view opens with: the summary, unless the address names a state; its tab is the graph by default.
-   * @param {any} start
+   * @param {Partial<State>} start
    */
   opening(start) {
     return Object.keys(start).length ? start : { tab: "summary" };
   }
 
-  /** @param {any} state */
+  /**
+   * @param {State} state
+   * @returns {State}
+   */
   valid(state) {
     const { steps } = this.model;
     const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
@@ -192,7 +197,10 @@ export class Viewer {
     return { ...state, step, against, tab, ...this.validChoices(state), ...this.validKernel(state) };
   }
 
-  /** @param {{ colour: any, line: any }} options */
+  /**
+   * @param {State} state
+   * @returns {Pick<State, "colour" | "line">}
+   */
   validChoices({ colour, line }) {
     return {
       colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change",
@@ -200,7 +208,7 @@ export class Viewer {
     };
   }
 
-  /** @param {{ program: any, kernel: any }} options */
+  /** @param {State} state */
   validKernel({ program, kernel }) {
     const { programs } = this.model.view;
     const known = programs[program] ? program : 0;
@@ -218,7 +226,7 @@ export class Viewer {
     else history.replaceState(null, "", url);
   }
 
-  /** @param {any} previous */
+  /** @param {State} previous */
   announce(previous) {
     const { step, node, tab } = this.current;
     if (step !== previous.step) this.emit("step", step);
@@ -229,14 +237,14 @@ export class Viewer {
   }
 
   /**
-   * @param {any} event
-   * @param {string} value
+   * @param {ViewerEvent} event
+   * @param {unknown} value
    */
   emit(event, value) {
     for (const callback of this.listeners.get(event) || []) callback(value);
   }
 
-  /** @param {any} direction */
+  /** @param {number} direction */
   move(direction, changedOnly = false) {
     const shown = this.passes.visible();
     const at = shown.findIndex((/** @type {ViewStep} */ step) => step.index === this.current.step);
@@ -247,8 +255,10 @@ export class Viewer {
 
   // --- the page
 
-  /** The classes of the parts of the page. */
-  /** @returns {any} */
+  /**
+   * The classes of the parts of the page.
+   * @returns {ViewerParts}
+   */
   parts() {
     const panels = [
       SummaryPanel,
@@ -273,10 +283,8 @@ export class Viewer {
     this.terms = new Terms(this);
     this.details = new parts.Details(this);
     this.passes = new parts.PassList(this);
-    const panels = parts.panels.filter((/** @type {any} */ Panel) => Panel.isFor?.(this.model) ?? true);
-    this.panels = new Map(
-      panels.map((/** @type {any} */ Panel) => new Panel(this)).map((/** @type {any} */ panel) => [panel.id, panel]),
-    );
+    const panels = parts.panels.filter((Panel) => Panel.isFor?.(this.model) ?? true);
+    this.panels = new Map(panels.map((Panel) => new Panel(this)).map((panel) => [panel.id, panel]));
     this.tabs = new Tabs(this, [...this.panels.values()]);
     this.summary = new parts.PassSummary(this);
     this.printed = new Printed(this);
@@ -293,14 +301,14 @@ export class Viewer {
       unmeasuredBanner(this),
       h("div.fv-body", null, this.passes.element, main),
       this.sheet,
-      this.copySheet,
+      this.copySheet.element,
       this.terms.element,
       this.toast,
       this.printed.element,
     );
   }
 
-  /** @param {any} previous */
+  /** @param {State | null} previous */
   render(previous) {
     const state = this.current;
     this.pair = this.pairOf(state);
@@ -308,14 +316,15 @@ export class Viewer {
     this.root.dataset.scheme = this.theme();
     this.root.dataset.tab = state.tab; // the summary has the page to itself
     this.passes.render(state, previous);
-    this.summary.render(state);
+    this.summary.render(state, previous);
     this.details.render(state);
     this.tabs.render(state, previous);
   }
 
   /**
    * The chosen pass and what it is compared with; the same object while the two stay the same.
-   * @param {{ step: any, against: any }} options
+   * @param {State} state
+   * @returns {Pair | null}
    */
   pairOf({ step, against }) {
     const base = this.model.baseOf(step, against);
@@ -325,7 +334,7 @@ export class Viewer {
 
   /**
    * Ids of the nodes that every view shows as chosen: the chosen one, or those of the chosen attribute, kernel or line.
-   * @param {any} state
+   * @param {State} state
    */
   focusOf(state) {
     const { node, attribute, kernel, line } = state;
@@ -338,12 +347,12 @@ export class Viewer {
   }
 
   listen() {
-    const watch = (/** @type {any} */ where, /** @type {any} */ event, /** @type {any} */ run) => {
+    const watch = (/** @type {any} */ where, /** @type {string} */ event, /** @type {any} */ run) => {
       where.addEventListener(event, run);
       this.stops.push(() => where.removeEventListener(event, run));
     };
     const keyboard = new Keyboard(this);
-    watch(this.options.keys === "page" ? document : this.root, "keydown", (/** @type {any} */ event) =>
+    watch(this.options.keys === "page" ? document : this.root, "keydown", (/** @type {PointerEvent} */ event) =>
       keyboard.hear(event),
     );
     watch(this.dark, "change", () => this.render(this.current));
@@ -381,9 +390,9 @@ export class Viewer {
 
   /**
    * A link that shows something else here, and opens the same in a new tab.
-   * @param {any} text
-   * @param {any} patch
-   * @param {any} [label]
+   * @param {Child} text
+   * @param {Partial<State>} patch
+   * @param {string} [label]
    */
   link(text, patch, label) {
     const href = `#${toFragment({ ...this.current, ...patch })}`;
@@ -396,7 +405,7 @@ export class Viewer {
     return h("a.fv-link", { href, onclick: follow, "aria-label": label }, text);
   }
 
-  /** @param {any} text */
+  /** @param {string} text */
   async copy(text) {
     if (await toClipboard(text)) this.say("Copied");
     else this.copySheet.show(text);
@@ -404,7 +413,7 @@ export class Viewer {
 
   /**
    * Runs one of `options.actions`; a failure is shown, not lost.
-   * @param {any} action
+   * @param {ViewerAction} action
    */
   async act(action) {
     try {
@@ -415,7 +424,7 @@ export class Viewer {
     }
   }
 
-  /** @param {any} text */
+  /** @param {string} text */
   say(text) {
     clearTimeout(this.fading);
     this.toast.textContent = text;

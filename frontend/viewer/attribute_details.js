@@ -40,7 +40,7 @@ export class AttributeDetails {
       this.locations(row),
       this.inThisPass(row),
       row.step === null ? null : section("Decided in", this.details.stepLink(row.step)),
-      row.evidence.map((/** @type {Evidence} */ evidence, /** @type {any} */ index) => this.evidence(evidence, index)),
+      row.evidence.map((/** @type {Evidence} */ evidence, index) => this.evidence(evidence, index)),
       row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded.")),
     ];
   }
@@ -60,11 +60,11 @@ export class AttributeDetails {
     return block && section("Values", block);
   }
 
-  /** @param {any} row */
+  /** @param {AttributeRow} row */
   locations(row) {
     const items = this.app.model
       .homes(row)
-      .map((/** @type {any} */ location) =>
+      .map((location) =>
         h("li", null, this.details.locationLink(location), h("span.fv-muted", null, ` in ${location.method}`)),
       );
     return items.length
@@ -75,11 +75,11 @@ export class AttributeDetails {
       : null;
   }
 
-  /** @param {{ path: any }} options */
+  /** @param {AttributeRow} options */
   inThisPass({ path }) {
     const { focused, model, pair } = this.app;
     if (!pair || !focused.size) return null;
-    const at = model.nodesOf(pair.after.index, path).length ? pair.after.index : pair.before.index;
+    const at = !pair.before || model.nodesOf(pair.after.index, path).length ? pair.after.index : pair.before.index;
     return section(
       `In the graph of step ${stepLabel(model.step(at))}`,
       h(
@@ -129,7 +129,7 @@ export class AttributeDetails {
 
   /**
    * @param {Evidence} evidence
-   * @param {any} link
+   * @param {ChainLink} link
    */
   chainLink(evidence, link) {
     const text = `%${link.value} = ${link.op}`;

@@ -154,16 +154,15 @@ export class AttributesPanel {
 
   /**
    * Paths of the attributes that a node reads or holds.
-   * @param {GraphNode} node
+   * @param {string | null} node
    */
   linkedTo(node) {
     const { model, pair } = this.app;
-    for (const step of node === null ? [] : [pair?.after, pair?.before].filter(Boolean)) {
-      const found = model.graph(step.index).nodes.get(/** @type {any} */ (node));
+    if (node === null) return [];
+    for (const step of pair?.steps() ?? []) {
+      const found = model.graph(step.index).nodes.get(node);
       if (found) {
-        return found.outputs
-          .flatMap((/** @type {{ name: any }} */ { name }) => model.attributesOf(step.index, name))
-          .map((/** @type {any} */ row) => row.path);
+        return found.outputs.flatMap(({ name }) => model.attributesOf(step.index, name)).map((row) => row.path);
       }
     }
     return [];
@@ -308,7 +307,7 @@ export function countWords(rows) {
   return !others ? `${counted}` : counted ? `${counted} + ${words}` : words;
 }
 
-/** @param {any} text */
+/** @param {string} text */
 function parseSort(text) {
   return text.startsWith("-") ? [text.slice(1), true] : [text, false];
 }

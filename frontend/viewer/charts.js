@@ -15,7 +15,7 @@ export class ChartsPanel {
     this.turn = /** @type {any} */ (undefined);
     this.shown = /** @type {any} */ (undefined);
     this.pair = /** @type {any} */ (undefined);
-    this.drawn = /** @type {any[]} */ (/** @type {any} */ (undefined));
+    this.drawn = /** @type {any} */ (undefined);
     this.app = app;
     this.id = "charts";
     this.label = "Charts";
@@ -32,7 +32,9 @@ export class ChartsPanel {
     this.shown = theme;
     this.mark();
     const { pair } = this.app;
-    if (pair !== this.pair) fill(this.table, pair?.chosen ? measured(pair.before) : null, measured(pair?.after));
+    if (pair !== this.pair) {
+      fill(this.table, pair?.chosen && pair.before ? measured(pair.before) : null, pair ? measured(pair.after) : null);
+    }
     this.pair = pair;
   }
 
@@ -116,7 +118,7 @@ export class ChartsPanel {
   /** The places of the marking lines on the charts' axis. */
   places() {
     const { pair } = this.app;
-    return { chosen: pair?.after.index ?? OUTSIDE, base: pair?.chosen ? pair.before.index : OUTSIDE };
+    return { chosen: pair?.after.index ?? OUTSIDE, base: pair?.chosen && pair.before ? pair.before.index : OUTSIDE };
   }
 }
 

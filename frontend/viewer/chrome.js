@@ -68,7 +68,7 @@ function heading(app) {
  * @param {Viewer} app
  * @param {any} fact
  */
-export function factCell(app, fact) {
+function factCell(app, fact) {
   const value = fact.step === null ? fact.value : app.link(fact.value, { step: fact.step });
   return h(
     "div.fv-fact",
@@ -86,7 +86,7 @@ export function factCell(app, fact) {
 export function fates(app) {
   const { fates: counts, others } = app.model.view;
   const total = counts.reduce((/** @type {any} */ sum, /** @type {[any, any]} */ [, count]) => sum + count, 0);
-  const kept = others.find((/** @type {[string]} */ [fate]) => fate === "preserved")?.[1] ?? 0;
+  const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
   if (!total && !kept) return null;
   const parts = counts.map((/** @type {[string, any]} */ [fate, count]) =>
     h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count } }),
@@ -190,7 +190,8 @@ class Menu {
       icon("more"),
     );
     this.element = h("div.fv-menu", null, this.button, this.list);
-    this.outside = (/** @type {any} */ event) => event.composedPath().includes(this.element) || this.close(false);
+    this.outside = (/** @type {PointerEvent} */ event) =>
+      event.composedPath().includes(this.element) || this.close(false);
   }
 
   open() {

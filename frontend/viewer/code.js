@@ -38,27 +38,27 @@ export class CodePanel {
     const { pair } = this.app;
     if (this.pair !== pair) this.build(pair);
     this.pair = pair;
-    this.mark(pair);
+    if (pair) this.mark(pair);
   }
 
   destroy() {
     this.code.destroy();
   }
 
-  /** @param {Pair} pair */
+  /** @param {Pair | null} pair */
   build(pair) {
     const step = pair?.after;
-    const code = (/** @type {any} */ one) =>
+    const code = (/** @type {ViewStep | null | undefined} */ one) =>
       one && one.code !== null ? textLines(this.app.model.view.codes[one.code]) : null;
-    const [before, after] = [pair?.chosen ? code(pair.before) : null, code(step)];
+    const base = pair?.chosen ? pair.before : null;
+    const [before, after] = [code(base), code(step)];
     this.compared = before !== null && after !== null;
-    this.lines = this.compared
-      ? diffLines(/** @type {any} */ (before), /** @type {any} */ (after), () => true)
-      : (after ?? []);
-    const untold = pair?.chosen && after && !before ? ` (torch gave none for ${stepLabel(pair.before)})` : "";
-    this.title.textContent = this.compared
-      ? `Code of ${stepLabel(pair.before)} and ${stepLabel(step)}`
-      : `Code after this pass${untold}`;
+    this.lines = before && after ? diffLines(before, after, () => true) : (after ?? []);
+    const untold = base && after && !before ? ` (torch gave none for ${stepLabel(base)})` : "";
+    this.title.textContent =
+      this.compared && base && step
+        ? `Code of ${stepLabel(base)} and ${stepLabel(step)}`
+        : `Code after this pass${untold}`;
     this.code.element.hidden = after === null;
     this.none.hidden = after !== null;
     if (after === null) fill(this.none, this.nothing(step));
@@ -71,14 +71,10 @@ export class CodePanel {
 
   /**
    * Says that a pass has no code, and which step of its method has: Inductor generates it at the end.
-   * @param {ViewStep} step
+   * @param {ViewStep | undefined} step
    */
   nothing(step) {
-    const other =
-      step &&
-      this.app.model.steps.findLast(
-        (/** @type {{ method: string, code: any }} */ { method, code }) => method === step.method && code !== null,
-      );
+    const other = step && this.app.model.steps.findLast(({ method, code }) => method === step.method && code !== null);
     return [
       "torch gave no code for this pass",
       other ? [", but for ", this.app.details.stepLink(other.index, { tab: "code" })] : null,
@@ -86,7 +82,7 @@ export class CodePanel {
     ];
   }
 
-  /** @param {any} index */
+  /** @param {number} index */
   line(index) {
     const row = this.lines[index];
     return this.compared
@@ -108,7 +104,7 @@ export class CodePanel {
 
   /**
    * Each file once, the user's own before what is installed; what was saved with the model is a listing of its own.
-   * @param {any[]} sources
+   * @param {SourceText[]} sources
    */
   sourceBlocks(sources) {
     const files = new Map();
@@ -126,7 +122,7 @@ export class CodePanel {
       ),
       files
         .get(name)
-        .map((/** @type {any} */ source, /** @type {any} */ index) => [
+        .map((/** @type {any} */ source, /** @type {number} */ index) => [
           index ? h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯") : null,
           this.sourceLines(source),
         ]),
@@ -135,7 +131,7 @@ export class CodePanel {
 
   /** @param {any} source */
   sourceLines(source) {
-    return source.lines.map((/** @type {any} */ text, /** @type {any} */ offset) => {
+    return source.lines.map((/** @type {string} */ text, /** @type {any} */ offset) => {
       const number = source.first_line + offset;
       const nodes = this.places.get(`${source.file}:${number}`) || [];
       const row = plainLine(number, coloured(text));
@@ -146,7 +142,7 @@ export class CodePanel {
   }
 
   /**
-   * @param {any} row
+   * @param {HTMLDivElement} row
    * @param {any} nodes
    */
   makeClickable(row, nodes) {
@@ -167,9 +163,8 @@ export class CodePanel {
       row.classList.remove("fv-chosen");
     }
     const { focused, model } = this.app;
-    const node = (/** @type {any} */ id) =>
-      model.graph(pair.after.index).nodes.get(id) ?? (pair.before && model.graph(pair.before.index).nodes.get(id));
-    const nodes = [...focused].map(node).filter(Boolean);
+    const graphs = pair.steps().map(({ index }) => model.graph(index));
+    const nodes = [...focused].flatMap((id) => graphs.find((graph) => graph.nodes.has(id))?.nodes.get(id) ?? []);
     const places = nodes
       .flatMap((one) => model.places(pair.after.method, one))
       .map(({ source }) => `${source.file}:${source.line}`);
@@ -185,15 +180,15 @@ export class CodePanel {
 
 /**
  * Whether a file is one inside the model's file; so torch names them (torch.jit.save).
- * @param {any} name
+ * @param {string} name
  */
 function isSaved(name) {
   return name.startsWith("code/__torch__");
 }
 
 /**
- * @param {any} number
- * @param {any} content
+ * @param {number} number
+ * @param {(string | HTMLSpanElement)[]} content
  */
 function plainLine(number, content) {
   return h("div.fv-code-line", null, h("span.fv-code-number", null, number), h("span", null, content));

@@ -115,12 +115,12 @@ function missingText(model, index, kind) {
 function programsOf(model, index) {
   const { method, side } = model.steps[index];
   return model.view.programs
-    .map((/** @type {any} */ program, /** @type {number} */ place) => ({ ...program, place }))
+    .map((program, /** @type {number} */ place) => ({ ...program, place }))
     .filter(
-      (/** @type {any} */ program) =>
+      (program) =>
         program.method === method &&
         (program.step === null || model.steps[program.step].side === side) &&
-        program.kernels.some((/** @type {any} */ kernel) => kernel.nodes.length),
+        program.kernels.some((kernel) => kernel.nodes.length),
     );
 }
 
@@ -135,7 +135,7 @@ function latencies(model, index) {
   /** @type {Parts} */
   const coming = new Map();
   for (const program of programsOf(model, index)) {
-    program.kernels.forEach((/** @type {any} */ kernel, /** @type {number} */ number) => {
+    program.kernels.forEach((kernel, /** @type {number} */ number) => {
       if (kernel.time_ns === null) return;
       const part = /** @type {[string, number]} */ ([`${program.place}/${number}`, kernel.time_ns]);
       for (const id of kernel.nodes) add(computing, id, part);
@@ -161,9 +161,7 @@ function errors(model, index) {
   /** @type {Parts} */
   const parts = new Map();
   for (const { id } of nodesOf(model, index)) {
-    const last = model
-      .history(method, id)
-      .findLast((/** @type {any} */ event) => event.step <= index && inChain.has(event.step));
+    const last = model.history(method, id).findLast((event) => event.step <= index && inChain.has(event.step));
     if (!last) continue;
     const grown = last.step === chain[0].index ? (growth.size ? 0 : undefined) : growth.get(last.step);
     if (grown !== undefined) parts.set(id, [[`step ${last.step}`, grown]]);
@@ -219,14 +217,14 @@ function memories(model, index) {
 function heldBytes(model, index) {
   /** @type {Map<string, [string, number][]>} */
   const held = new Map();
-  const rows = model.attributes.filter((/** @type {any} */ row) => row.counted && row.nbytes);
+  const rows = model.attributes.filter((row) => row.counted && row.nbytes);
   const part = (/** @type {any} */ row) => /** @type {[string, number]} */ ([row.same_as || row.path, row.nbytes]);
   for (const [value, path] of model.reads(index)) {
-    const own = rows.filter((/** @type {any} */ row) => row.path === path || row.path.startsWith(`${path}.`));
+    const own = rows.filter((row) => row.path === path || row.path.startsWith(`${path}.`));
     if (own.length) held.set(value, own.map(part));
   }
   for (const [value] of model.named(index)) {
-    const own = model.attributesOf(index, value).filter((/** @type {any} */ row) => row.nbytes);
+    const own = model.attributesOf(index, value).filter((row) => row.nbytes);
     if (own.length) held.set(value, own.map(part));
   }
   for (const { constant, outputs } of nodesOf(model, index)) {

@@ -27,6 +27,7 @@ const KEYS = {
   h: "leave only what differs, in the passes and the attributes",
   Esc: "leave a field, close details",
 };
+/** @type {[() => Child, string][]} */
 const PASS_SIGNS = [
   [
     () => [h("span.fv-side.fv-side-a", null, "A"), " ", h("span.fv-side.fv-side-b", null, "B")],
@@ -42,12 +43,12 @@ const PASS_SIGNS = [
 ];
 
 export class ComparisonViewer extends Viewer {
-  /** @param {any} options */
+  /** @param {ViewerData} data */
   modelOf({ view, graph, comparison }) {
-    return new ComparisonModel(view, graph, comparison);
+    return new ComparisonModel(view, graph, /** @type {ComparisonData} */ (comparison));
   }
 
-  /** @returns {any} */
+  /** @returns {ViewerParts} */
   parts() {
     const panels = [
       ComparisonSummaryPanel,
@@ -73,12 +74,12 @@ export class ComparisonViewer extends Viewer {
 
   heading() {
     const { comparison, passRows, view } = /** @type {ComparisonModel} */ (/** @type {any} */ (this.model));
-    const different = passRows.filter((/** @type {any} */ row) => row.differs);
-    const fates = comparison.attributes.filter((/** @type {any} */ row) =>
+    const different = passRows.filter((row) => row.differs);
+    const fates = comparison.attributes.filter((row) =>
       row.fields.some((/** @type {string} */ field) => ["fate", "reason", "only in one"].includes(field)),
     );
     const first = /** @type {ComparisonModel} */ (/** @type {any} */ (this.model)).firstDifference;
-    const title = comparison.names.map((/** @type {any} */ name, /** @type {any} */ index) =>
+    const title = comparison.names.map((name, index) =>
       h("span.fv-two-name", { title: name }, sideSign(index), " ", name),
     );
     return [
@@ -105,7 +106,7 @@ export class ComparisonViewer extends Viewer {
         fact(
           "parameters and buffers",
           fates.length ? this.link(`${countWords(fates)} met another fate`, { tab: "attributes" }) : "the same fates",
-          `of ${comparison.attributes.filter((/** @type {any} */ row) => row.counted).length}`,
+          `of ${comparison.attributes.filter((row) => row.counted).length}`,
         ),
         fact(
           "settings",
@@ -114,9 +115,7 @@ export class ComparisonViewer extends Viewer {
             : "the same",
           comparison.settings
             .slice(0, 2)
-            .map((/** @type {{ subject: any, name: any }} */ { subject, name }) =>
-              /^\d+$/.test(name) ? `${subject} ${name}` : name,
-            )
+            .map(({ subject, name }) => (/^\d+$/.test(name) ? `${subject} ${name}` : name))
             .join(", "),
         ),
       ),
@@ -124,8 +123,8 @@ export class ComparisonViewer extends Viewer {
   }
 
   /**
-   * @param {any} patch
-   * @param {any} [how]
+   * @param {Partial<State>} patch
+   * @param {{ jump?: boolean }} [how]
    */
   navigate(patch, how) {
     // A link to a step means the row it stands in; only who names both puts any two together.
@@ -133,7 +132,10 @@ export class ComparisonViewer extends Viewer {
     super.navigate(named, how);
   }
 
-  /** @param {any} state */
+  /**
+   * @param {State} state
+   * @returns {State}
+   */
   valid(state) {
     const { model } = /** @type {this & { model: ComparisonModel }} */ (this);
     const pair = model.step(state.step) ? model.chosen(state) : model.shown(Math.max(model.firstDifference, 0));
@@ -146,26 +148,22 @@ export class ComparisonViewer extends Viewer {
     return null;
   }
 
-  /** @param {any} direction */
+  /** @param {number} direction */
   move(direction, differing = false) {
     const { model, passes } = /** @type {this & { model: ComparisonModel }} */ (this);
     const shown = passes.visible();
     const here = model.place(this.current);
     const rest =
-      direction > 0
-        ? shown.filter((/** @type {any} */ place) => place > here)
-        : shown.filter((/** @type {any} */ place) => place < here).reverse();
-    const next = rest.find(
-      (/** @type {any} */ place) => !differing || (model.passRows[place].differs && !model.passRows[place].carried),
-    );
+      direction > 0 ? shown.filter((place) => place > here) : shown.filter((place) => place < here).reverse();
+    const next = rest.find((place) => !differing || (model.passRows[place].differs && !model.passRows[place].carried));
     if (next !== undefined) this.navigate(model.shown(next));
   }
 }
 
 /**
- * @param {any} label
- * @param {any} value
- * @param {any} note
+ * @param {string} label
+ * @param {Child} value
+ * @param {Child} note
  */
 function fact(label, value, note) {
   return h(

@@ -30,7 +30,7 @@ export class ComparisonFindingsPanel {
           "div.fv-findings.fv-two-findings",
           null,
           this.summary(),
-          this.sections.map((/** @type {any} */ one) => this.part(one)),
+          this.sections.map((one) => this.part(one)),
         ),
       );
     }
@@ -44,7 +44,7 @@ export class ComparisonFindingsPanel {
     if (!this.sections.length) return h("p.fv-empty", null, "Neither trace holds a pass, so there is nothing to find.");
     const names = this.sections
       .filter((/** @type {{ differs: boolean }} */ { differs }) => differs)
-      .map((/** @type {{ title: any }} */ { title }) => title);
+      .map(({ title }) => title);
     return h(
       "p.fv-finding-wide",
       null,
@@ -54,7 +54,7 @@ export class ComparisonFindingsPanel {
     );
   }
 
-  /** @param {{ title: any, note: any, none: any, differs: boolean, rows: any[] }} options */
+  /** @param {FindingTable} options */
   part({ title, note, none, differs, rows }) {
     const spread = ratioSpread(rows.flatMap(({ a, b }) => [a?.ratio, b?.ratio].filter(Boolean)));
     const lines = rows.map((row) => this.row(row, none, spread));
@@ -72,13 +72,13 @@ export class ComparisonFindingsPanel {
   }
 
   /**
-   * @param {{ name: any, where: any, steps: ViewStep[], differs: boolean, a: any, b: any }} options
-   * @param {any} none
+   * @param {FindingRow} row
+   * @param {string} none
    * @param {any} spread
    */
   row({ name, where, steps, differs, a, b }, none, spread) {
     const known = steps.filter((step) => step !== null);
-    const what = known.length ? this.app.link(name, { step: known.at(-1) }) : name;
+    const what = known.length ? this.app.link(name, { step: known[known.length - 1] }) : name;
     const sign = differs
       ? h("span.fv-pair-new", { role: "img", "aria-label": "differs", title: "Another thing in each" }, "≠ ")
       : null;
@@ -93,7 +93,7 @@ export class ComparisonFindingsPanel {
 
 /**
  * @param {ComparisonApp} app
- * @param {any} side
+ * @param {number} side
  */
 function heading(app, side) {
   return [sideSign(side), " ", h("span", null, app.model.comparison.names[side])];
@@ -116,7 +116,7 @@ function told({ text, note, tone, details, ratio }, spread) {
           h(
             "ul.fv-list",
             null,
-            details.map((/** @type {any} */ line) => h("li.fv-wrap", null, line)),
+            details.map((/** @type {number} */ line) => h("li.fv-wrap", null, line)),
           ),
         )
       : null,

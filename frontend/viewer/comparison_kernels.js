@@ -69,11 +69,8 @@ export class ComparisonKernelsPanel {
     const key = `${program} ${kernel} ${quiet}`;
     if (key === this.key) return;
     this.key = key;
-    this.pair =
-      this.pairs.find((/** @type {{ a: any, b: any }} */ { a, b }) => a === program || b === program) ?? this.pairs[0];
-    this.pairs.forEach((/** @type {any} */ pair, /** @type {any} */ index) =>
-      this.buttons[index].setAttribute("aria-pressed", String(pair === this.pair)),
-    );
+    this.pair = this.pairs.find(({ a, b }) => a === program || b === program) ?? this.pairs[0];
+    this.pairs.forEach((pair, index) => this.buttons[index].setAttribute("aria-pressed", String(pair === this.pair)));
     this.quiet.checked = quiet;
     this.build();
   }
@@ -107,9 +104,7 @@ export class ComparisonKernelsPanel {
           name,
           kind,
           computes,
-          ...sources.map((/** @type {any} */ source) =>
-            /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model)).place(source),
-          ),
+          ...sources.map((/** @type {any} */ source) => /** @type {ComparisonModel} */ (this.app.model).place(source)),
         ].join(" "),
       )
       .join(" ")
@@ -121,16 +116,14 @@ export class ComparisonKernelsPanel {
     return SIDES.flatMap((side) =>
       group[side].map(
         (/** @type {any} */ kernel) =>
-          /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model)).view.programs[this.pair[side]].kernels[
-            kernel
-          ],
+          /** @type {ComparisonModel} */ (this.app.model).view.programs[this.pair[side]].kernels[kernel],
       ),
     );
   }
 
   /** Says why a trace has no kernels. */
   absences() {
-    const { comparison } = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model));
+    const { comparison } = /** @type {ComparisonModel} */ (this.app.model);
     return SIDES.map((side, index) => {
       if (this.pair[side] !== null) return null;
       const why =

@@ -10,9 +10,12 @@ export class ComparisonModel extends TraceModel {
    */
   constructor(view, graph, comparison) {
     super(view, graph);
+    /** The trace that attributes are read as: A (0) or B (1). */
+    this.side = 0;
     this.comparison = comparison;
     this.passRows = comparison.rows;
     this.fates = new Map(comparison.attributes.map((row) => [row.path, row]));
+    /** @type {Map<number, number>} */
     this.rowOfStep = new Map();
     this.passRows.forEach((row, place) => {
       for (const step of [row.a, row.b]) if (step !== null) this.rowOfStep.set(step, place);
@@ -21,12 +24,12 @@ export class ComparisonModel extends TraceModel {
 
   /**
    * The two steps of one method, one of each trace, that a state shows; a link may name any such pair.
-   * @param {any} options
+   * @param {{ step: number | null, against: number | null }} options
    */
   chosen({ step, against }) {
     const [one, other] = [this.step(step), this.step(against)];
     if (one && other && one.method === other.method && one.side === 1 && other.side === 0) return { step, against };
-    return this.shown(this.rowOfStep.get(step));
+    return this.shown(this.rowOfStep.get(step ?? -1) ?? -1);
   }
 
   /** The place of the first pass whose graphs differ, or that only one trace has; -1 if there is none. */
@@ -36,7 +39,7 @@ export class ComparisonModel extends TraceModel {
 
   /**
    * The two steps that are shown for a row of the pass list.
-   * @param {any} place
+   * @param {number} place
    */
   shown(place) {
     const row = this.passRows[place];
@@ -47,7 +50,7 @@ export class ComparisonModel extends TraceModel {
 
   /**
    * The place of the row that shows two steps; -1 where they were put together by hand.
-   * @param {any} options
+   * @param {{ step: number | null, against: number | null }} options
    */
   place({ step, against }) {
     return this.passRows.findIndex(
@@ -56,9 +59,9 @@ export class ComparisonModel extends TraceModel {
   }
 
   /**
-   * @param {any} place
+   * @param {number} place
    * @param {number | null} step
-   * @param {any} against
+   * @param {null | number} against
    */
   isShown(place, step, against) {
     const shown = this.shown(place);
@@ -67,7 +70,9 @@ export class ComparisonModel extends TraceModel {
 
   /**
    * A step is compared with one of the other trace, or stands alone: never with one of its own trace.
-   * @param {any} index
+   * @param {number | null} index
+   * @param {number | null} [against]
+   * @returns {number | null}
    */
   baseOf(index, against = null) {
     const [one, other] = [this.step(index), this.step(against)];
@@ -76,19 +81,22 @@ export class ComparisonModel extends TraceModel {
 
   /**
    * An attribute as trace A has it, or as the trace has it that a step is of.
-   * @param {any} path
+   * @param {string} path
+   * @param {number | null} [at] the step
    */
   attribute(path, at = null) {
     const row = this.fates.get(path);
     if (!row) return null;
-    const side = at === null ? (this.side ?? 0) : this.step(at).side;
+    const side = at === null ? this.side : this.step(at).side;
     return (side ? row.b : row.a) ?? row.a ?? row.b;
   }
 
   /**
    * Calls `look` while attributes are read as trace A (0) or B (1) has them, and returns its result.
-   * @param {any} side
-   * @param {any} look
+   * @template T
+   * @param {number} side
+   * @param {() => T} look
+   * @returns {T}
    */
   as(side, look) {
     this.side = side;
@@ -100,36 +108,45 @@ export class ComparisonModel extends TraceModel {
   }
 
   /**
-   * @param {any} index
-   * @param {string} value
+   * The trace that a step is of.
+   * @param {number} index
    */
-  attributesOf(index, value) {
-    return this.as(this.step(index).side, () => super.attributesOf(index, value));
+  sideOf(index) {
+    return this.step(index).side ?? 0;
   }
 
   /**
-   * @param {any} index
-   * @param {any} path
+   * @param {number} index
+   * @param {string} value
+   */
+  attributesOf(index, value) {
+    return this.as(this.sideOf(index), () => super.attributesOf(index, value));
+  }
+
+  /**
+   * @param {number} index
+   * @param {string} path
    */
   nodesOf(index, path) {
-    return this.as(this.step(index).side, () => super.nodesOf(index, path));
+    return this.as(this.sideOf(index), () => super.nodesOf(index, path));
   }
 
   /** @param {string} method */
   held(method) {
-    const side = this.side ?? 0;
+    const side = this.side;
     const key = `${side} ${method}`;
     if (!this.holders.has(key)) {
+      /** @type {Map<string, AttributeRow[]>} */
       const held = new Map();
       for (const row of this.comparison.attributes) {
         const fate = side ? row.b : row.a;
-        for (const { value } of fate?.locations.filter((location) => location.method === method) ?? []) {
-          held.set(value, [...(held.get(value) ?? []), fate]);
+        for (const { value, method: holding } of fate?.locations ?? []) {
+          if (fate && holding === method) held.set(value, [...(held.get(value) ?? []), fate]);
         }
       }
       this.holders.set(key, held);
     }
-    return this.holders.get(key);
+    return /** @type {Map<string, AttributeRow[]>} */ (this.holders.get(key));
   }
 
   /**
@@ -145,9 +162,9 @@ export class ComparisonModel extends TraceModel {
 
   /** The last steps of the trace that attributes are read as. */
   finals() {
-    const side = this.side ?? 0;
+    const side = this.side;
     return this.methods
-      .flatMap((/** @type {string} */ method) => this.chains(method).map((chain) => chain.at(-1)))
-      .filter((/** @type {ViewStep} */ step) => step.side === side);
+      .flatMap((method) => this.chains(method).flatMap((chain) => chain.at(-1) ?? []))
+      .filter((step) => step.side === side);
   }
 }

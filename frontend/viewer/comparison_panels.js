@@ -13,7 +13,7 @@ import { RewritesPanel } from "./rewrites_panel.js";
 import { section } from "./section.js";
 import { fateBadge } from "./sheet.js";
 
-const SIDES = ["a", "b"];
+const SIDES = /** @type {const} */ (["a", "b"]);
 const WORDS = { removed: "only in A", added: "only in B", changed: "different" };
 
 export class ComparisonGraphPanel extends GraphPanel {
@@ -41,7 +41,7 @@ export class ComparisonGraphPanel extends GraphPanel {
       const { a, b } = /** @type {AttributePair} */ (model.fates.get(row.path));
       add(value, a && b && a.fate !== b.fate ? { fate: "varies" } : row);
     };
-    model.as(model.step(at).side, () => super.eachAttribute(at, told));
+    model.as(model.sideOf(at), () => super.eachAttribute(at, told));
   }
 }
 
@@ -150,7 +150,7 @@ export class ComparisonAttributesPanel {
         h(
           "div.fv-clip",
           { role: "cell" },
-          /** @type {any} */ (row)[side]
+          row[side]
             ? [
                 fateBadge(/** @type {any} */ (row)[side].fate),
                 /** @type {any} */ (row)[side].reason ? ` ${/** @type {any} */ (row)[side].reason}` : null,
@@ -199,7 +199,8 @@ export class ComparisonDetails extends Details {
 
   /**
    * The attribute as both traces have it.
-   * @param {any} path
+   * @param {string} path
+   * @returns {Child}
    */
   attribute(path) {
     const { model } = /** @type {ComparisonApp} */ (this.app);
@@ -207,7 +208,7 @@ export class ComparisonDetails extends Details {
     if (!row) return super.attribute(path);
     return SIDES.map((side, index) => [
       h("div.fv-side-head", null, sideSign(index), ` ${model.comparison.names[index]}`),
-      /** @type {any} */ (row)[side]
+      row[side]
         ? model.as(index, () => super.attribute(path))
         : h("p.fv-muted", null, "This trace has no such attribute."),
     ]);
@@ -221,8 +222,8 @@ export class ComparisonRewritesPanel extends RewritesPanel {
    */
   build(state) {
     const { model, pair } = /** @type {ComparisonApp} */ (this.app);
-    const steps = state.scope === "all" ? model.steps : [pair?.before, pair?.after].filter(Boolean);
-    const blocks = steps.map((/** @type {ViewStep} */ step) => this.block(step)).filter(Boolean);
+    const steps = state.scope === "all" ? model.steps : (pair?.steps().reverse() ?? []);
+    const blocks = steps.map((step) => this.block(step)).filter(Boolean);
     fill(this.body, blocks.length ? blocks : this.nothing(state));
   }
 
@@ -238,7 +239,7 @@ export class ComparisonRewritesPanel extends RewritesPanel {
 class SideAliasesPanel extends AliasesPanel {
   /**
    * @param {ComparisonApp} app
-   * @param {any} side
+   * @param {number} side
    */
   constructor(app, side) {
     super(app);
@@ -290,8 +291,8 @@ export class ComparisonChartsPanel extends ChartsPanel {
 
   places() {
     const { chosen, base } = super.places();
-    const place = (/** @type {ViewStep} */ step) =>
-      /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model)).rowOfStep.get(step) ?? -10;
+    const { model } = /** @type {ComparisonApp} */ (this.app);
+    const place = (/** @type {number} */ step) => model.rowOfStep.get(step) ?? -10;
     return { chosen: place(chosen), base: place(base) };
   }
 }
@@ -330,7 +331,7 @@ export class ComparisonEnvironmentPanel {
         ? grid(
             "How the freezes ended",
             ["A", "B"],
-            [line(failures.map((/** @type {any} */ text) => text ?? "it did not fail"))],
+            [line(failures.map((/** @type {string | null} */ text) => text ?? "it did not fail"))],
           )
         : null,
       misses.some((/** @type {any} */ side) => side.length)
@@ -356,7 +357,7 @@ export class ComparisonEnvironmentPanel {
  */
 function told(title, sides) {
   if (!sides.some((/** @type {any} */ side) => side.length)) return null;
-  const rows = sides.flatMap((/** @type {any} */ side, /** @type {any} */ index) =>
+  const rows = sides.flatMap((/** @type {any} */ side, /** @type {number} */ index) =>
     side.map((/** @type {{ message: any, quoted: any }} */ { message, quoted }) =>
       h(
         "tr",
@@ -374,6 +375,6 @@ function line(texts) {
   return h(
     "tr",
     null,
-    texts.map((/** @type {any} */ text) => h("td.fv-wrap", null, text)),
+    texts.map((/** @type {string | null} */ text) => h("td.fv-wrap", null, text)),
   );
 }

@@ -111,13 +111,13 @@ export class ComparisonPassList extends PassFrame {
   }
 
   /**
-   * @param {any} side
-   * @param {any} index
+   * @param {"a" | "b"} side
+   * @param {number | null} index
    */
   number(side, index) {
     const name = side.toUpperCase();
     if (index === null) return h("span.fv-pair-number.fv-pair-none", { title: `${name} has no such pass` }, "–");
-    const own = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model)).step(index).label.slice(2);
+    const own = stepLabel(this.app.model.step(index)).slice(2);
     return h(
       "span.fv-pair-number.fv-num",
       {
@@ -284,7 +284,7 @@ function nodeWords(pair) {
     /** @type {string} */ sign,
     /** @type {any} */ count,
     /** @type {string} */ kind,
-    /** @type {any} */ title,
+    /** @type {string} */ title,
   ) => (count ? h(`span.fv-${kind}`, { title }, ` ${sign}${count}`) : null);
   return [
     part("−", removed, "removed", "only in A"),

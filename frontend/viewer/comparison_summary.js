@@ -28,7 +28,7 @@ const TITLES = /** @type {Record<string, string>} */ ({
 
 export class ComparisonSummaryPanel extends SummaryPanel {
   content() {
-    const { comparison } = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model));
+    const { comparison } = /** @type {ComparisonModel} */ (this.app.model);
     const { about, changes, sentences } = comparison.summary;
     return h(
       "div.fv-answer",

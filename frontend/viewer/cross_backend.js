@@ -19,8 +19,8 @@ import { RewritesPanel } from "./rewrites_panel.js";
 import { PassList } from "./passes.js";
 import { PassSummary } from "./summary.js";
 
-const SIDES = ["a", "b"];
-/** @type {Record<string, any>} */
+const SIDES = /** @type {const} */ (["a", "b"]);
+/** @type {Record<string, string>} */
 const BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
 const STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"]; // tabs that show no pass
 const MODULES_SHOWN = 3;
@@ -28,14 +28,18 @@ const MODULES_SHOWN = 3;
 /** Passes and operators are others: a step is held against those of its own trace only. */
 class CrossBackendModel extends ComparisonModel {
   /**
-   * @param {any} one
-   * @param {any} other
+   * @param {number | null} one
+   * @param {number | null} other
    */
   comparable(one, other) {
-    return super.comparable(one, other) && this.step(one).side === this.step(other).side;
+    return super.comparable(one, other) && this.step(one)?.side === this.step(other)?.side;
   }
 
-  /** @param {any} index */
+  /**
+   * @param {number | null} index
+   * @param {number | null} [against]
+   * @returns {number | null}
+   */
   baseOf(index, against = null) {
     const step = this.step(index);
     if (step === null) return null;
@@ -80,13 +84,11 @@ export class CrossBackendViewer extends ComparisonViewer {
   heading() {
     const { comparison } = /** @type {ComparisonModel} */ (/** @type {any} */ (this.model));
     const { pairs, attributes, names } = comparison;
-    const fates = attributes.filter((/** @type {any} */ row) =>
+    const fates = attributes.filter((row) =>
       row.fields.some((/** @type {string} */ field) => ["fate", "only in one"].includes(field)),
     );
-    const both = pairs.filter((/** @type {{ a: any, b: any }} */ { a, b }) => a.changed && b.changed);
-    const title = names.map((/** @type {any} */ name, /** @type {any} */ index) =>
-      h("span.fv-two-name", { title: name }, sideSign(index), ` ${name}`),
-    );
+    const both = pairs.filter(({ a, b }) => a.changed && b.changed);
+    const title = names.map((name, index) => h("span.fv-two-name", { title: name }, sideSign(index), ` ${name}`));
     return [
       h(
         "div.fv-title",
@@ -107,7 +109,7 @@ export class CrossBackendViewer extends ComparisonViewer {
           fates.length
             ? this.link(`${countWords(fates)} met another fate`, { tab: "attributes", quiet: true })
             : "the same fates",
-          `of ${attributes.filter((/** @type {any} */ row) => row.counted).length}`,
+          `of ${attributes.filter((row) => row.counted).length}`,
         ),
       ),
     ];
@@ -115,7 +117,7 @@ export class CrossBackendViewer extends ComparisonViewer {
 
   /**
    * Nothing chosen shows the pairs; whoever asks for a view of a pass gets the first that did something.
-   * @param {any} state
+   * @param {State} state
    */
   valid(state) {
     const { model } = /** @type {this & { model: ComparisonModel }} */ (this);
@@ -126,19 +128,19 @@ export class CrossBackendViewer extends ComparisonViewer {
   }
 
   /**
-   * @param {any} patch
+   * @param {Partial<State>} patch
    * @param {any} [how]
    */
   navigate(patch, how) {
     const needs = patch.tab !== undefined && !STEPLESS.includes(patch.tab);
-    const first = /** @type {ComparisonModel} */ (/** @type {any} */ (this.model)).steps.find(
+    const first = /** @type {ComparisonModel} */ (this.model).steps.find(
       (/** @type {ViewStep} */ step) => step.changed && step.before !== null,
     );
     const step = needs && this.current.step === null && first ? { step: first.index } : {};
     Viewer.prototype.navigate.call(this, { ...step, ...patch }, how);
   }
 
-  /** @param {any} direction */
+  /** @param {number} direction */
   move(direction, changedOnly = false) {
     Viewer.prototype.move.call(this, direction, changedOnly);
   }
@@ -171,16 +173,16 @@ class PairsPanel {
       grid(
         "What each did for one purpose",
         heads,
-        pairs.map((/** @type {any} */ pair) => this.row(pair)),
+        pairs.map((pair) => this.row(pair)),
       ),
     );
   }
 
   render() {}
 
-  /** @param {any} pair */
+  /** @param {BackendPair} pair */
   row(pair) {
-    const sides = SIDES.map((side) => h("td", null, this.side(/** @type {Record<string, any>} */ (pair)[side])));
+    const sides = SIDES.map((side) => h("td", null, this.side(pair[side])));
     return h(
       "tr",
       { class: pair.effect ? "" : "fv-row-same" },
@@ -190,10 +192,10 @@ class PairsPanel {
     );
   }
 
-  /** @param {any} side */
+  /** @param {BackendSide} side */
   side(side) {
     if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
-    const passes = side.passes.map((/** @type {{ name: any, count: any, step: ViewStep }} */ { name, count, step }) =>
+    const passes = side.passes.map(({ name, count, step }) =>
       h(
         "div",
         null,
@@ -205,21 +207,21 @@ class PairsPanel {
   }
 }
 
-/** @param {{ changed: any, removed: any, added: any, rewrites: any }} options */
+/** @param {BackendSide} options */
 function effect({ changed, removed, added, rewrites }) {
   if (!changed) return h("span.fv-muted", null, "changed nothing");
   const nodes = [
     removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null,
     added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null,
   ];
-  const kinds = rewrites.map((/** @type {[string, any]} */ [kind, count]) => `${count} ${kind}`).join(", ");
+  const kinds = rewrites.map(([kind, count]) => `${count} ${kind}`).join(", ");
   return [
     nodes,
     kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place"),
   ];
 }
 
-/** @param {any} modules */
+/** @param {string[]} modules */
 function only(modules) {
   if (!modules.length) return null;
   const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
@@ -252,7 +254,7 @@ class CrossBackendPassList extends PassList {
 }
 
 class CrossBackendSummary extends PassSummary {
-  /** @param {any} state */
+  /** @param {State} state */
   render(state) {
     if (this.app.pair) {
       super.render(state);
@@ -274,7 +276,7 @@ class CrossBackendGraphPanel extends GraphPanel {
    */
   eachAttribute(at, add) {
     const { model } = /** @type {ComparisonApp} */ (this.app);
-    model.as(model.step(at).side, () => super.eachAttribute(at, add));
+    model.as(model.sideOf(at), () => super.eachAttribute(at, add));
   }
 }
 
@@ -287,9 +289,9 @@ class CrossBackendDetails extends ComparisonDetails {
 }
 
 /**
- * @param {any} label
- * @param {any} value
- * @param {any} note
+ * @param {string} label
+ * @param {HTMLAnchorElement | string} value
+ * @param {string} note
  */
 function fact(label, value, note) {
   return h(

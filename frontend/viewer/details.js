@@ -38,7 +38,7 @@ export class Details extends DetailsLinks {
     );
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   render(state) {
     const content = state.attribute
       ? this.attribute(state.attribute)
@@ -49,7 +49,7 @@ export class Details extends DetailsLinks {
     if (content) fill(this.body, content);
   }
 
-  /** @param {{ program: any, kernel: any }} options */
+  /** @param {State} options */
   kernel({ program, kernel }) {
     return kernel === null ? null : kernelDetails(this.app, this.app.model.view.programs[program], kernel);
   }
@@ -75,7 +75,7 @@ export class Details extends DetailsLinks {
     const after = model.graph(step.index).nodes.get(id);
     const node = after || before;
     if (!node) return this.end(pair, id) ?? this.absent(id, step);
-    const at = after ? step.index : pair.before.index;
+    const at = after || !pair.before ? step.index : pair.before.index;
     return [
       title(node.op, this.fate(pair, before, after)),
       h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`),
@@ -113,8 +113,8 @@ export class Details extends DetailsLinks {
 
   /**
    * @param {Pair} pair
-   * @param {any} before
-   * @param {any} after
+   * @param {undefined | null | GraphNode} before
+   * @param {undefined | GraphNode} after
    */
   fate(pair, before, after) {
     const { words } = this;
@@ -126,12 +126,13 @@ export class Details extends DetailsLinks {
 
   /**
    * A chosen id that is not a node of this pass: a node of another pass, an input, or a module's box.
-   * @param {any} id
+   * @param {string} id
    * @param {ViewStep} step
    */
   absent(id, step) {
     const { model } = this.app;
-    const outline = this.app.panels.get("graph")?.view?.outline();
+    const graph = /** @type {GraphPanel | undefined} */ (this.app.panels.get("graph"));
+    const outline = graph?.view?.outline();
     const group = outline?.groups.get(id);
     const repeated = group && repeatDetails(this, group, outline);
     if (repeated) return repeated;
@@ -144,7 +145,7 @@ export class Details extends DetailsLinks {
       ];
     }
     const path = id.replace(/#\d+$/, "");
-    const inside = model.attributes.filter((/** @type {any} */ row) => row.path.startsWith(`${path}.`));
+    const inside = model.attributes.filter((row) => row.path.startsWith(`${path}.`));
     if (!inside.length) return [title(id)];
     return [
       title(path, "module"),
@@ -173,15 +174,17 @@ export class Details extends DetailsLinks {
   }
 
   /**
-   * @param {any} before
-   * @param {any} after
+   * @param {GraphNode} before
+   * @param {GraphNode} after
    */
   changes(before, after) {
     const { pair } = this.app;
     const fields = changedFields(before, after).filter((field) => field !== "source");
     if (!fields.length) return null;
     return section(
-      pair.chosen ? `Changed between ${stepLabel(pair.before)} and ${stepLabel(pair.after)}` : "Changed in this pass",
+      pair?.chosen && pair.before
+        ? `Changed between ${stepLabel(pair.before)} and ${stepLabel(pair.after)}`
+        : "Changed in this pass",
       h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-removed", null, "− ", nodeText({ ...before, source: null }))),
       h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-added", null, "+ ", nodeText({ ...after, source: null }))),
     );
@@ -207,7 +210,7 @@ export class Details extends DetailsLinks {
   /**
    * @param {number} at
    * @param {GraphText} graph
-   * @param {any} name
+   * @param {string} name
    */
   users(at, graph, name) {
     const readers = graph.readers.get(name) || [];
@@ -250,7 +253,10 @@ export class Details extends DetailsLinks {
     return node.constant ? section("Constant", pairs(constantRows(node.constant)), valuesOf(node.constant)) : null;
   }
 
-  /** @param {any} path */
+  /**
+   * @param {string} path
+   * @returns {Child}
+   */
   attribute(path) {
     return new AttributeDetails(this).of(path);
   }

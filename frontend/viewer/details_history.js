@@ -13,7 +13,7 @@ import { term } from "./terms.js";
  */
 export function nodeKernels(details, method, id) {
   const { programs } = details.app.model.view;
-  const rows = kernelsOf(programs, method, id).map((/** @type {{ program: any, kernel: any }} */ { program, kernel }) =>
+  const rows = kernelsOf(programs, method, id).map(({ program, kernel }) =>
     h(
       "li",
       null,

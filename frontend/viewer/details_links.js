@@ -14,7 +14,7 @@ export class DetailsLinks {
   }
 
   /**
-   * @param {any} text
+   * @param {string} text
    * @param {any} patch
    * @param {any} [label]
    */
@@ -22,13 +22,13 @@ export class DetailsLinks {
     return this.app.link(text, patch, label);
   }
 
-  /** @param {any} id */
+  /** @param {string} id */
   nodeLink(id, step = this.app.current.step) {
     return this.link(`%${id}`, { node: id, attribute: null, ...this.visibleIn(step) });
   }
 
   // A node that only the graph before the pass has is found there: the step stays.
-  /** @param {any} step */
+  /** @param {null | number} step */
   visibleIn(step) {
     const { pair } = this.app;
     return pair && (step === pair.after.index || step === pair.before?.index) ? {} : { step };
@@ -36,7 +36,7 @@ export class DetailsLinks {
 
   /**
    * @param {number} at
-   * @param {any} name
+   * @param {string} name
    */
   valueLink(at, name) {
     const { model } = this.app;
@@ -53,7 +53,7 @@ export class DetailsLinks {
   /**
    * To an input of the whole graph; those of a block have no name that they can be found by.
    * @param {number} at
-   * @param {any} id
+   * @param {string} id
    */
   inputLink(at, id) {
     const isOutermost = this.app.model.graphs.keyOfId.has(id);
@@ -64,18 +64,18 @@ export class DetailsLinks {
     return [name, h("span.fv-muted.fv-wrap", null, isOutermost ? ` ${path ?? "input"}` : " input of a block")];
   }
 
-  /** @param {any} path */
+  /** @param {string} path */
   attributeLink(path) {
     return this.link(path, { attribute: path, node: null, tab: "attributes" });
   }
 
-  /** @param {any} index */
+  /** @param {number} index */
   stepLink(index, patch = {}) {
     const step = this.app.model.step(index);
     return this.link(step ? `${stepLabel(step)} ${step.name}` : `${index} unknown step`, { step: index, ...patch });
   }
 
-  /** @param {any} location */
+  /** @param {{ method: string; step: number; value: string; node: string | undefined; }} location */
   locationLink(location) {
     const text = `%${location.value}`;
     if (location.step === null || location.node === null) return h("code", null, text);
@@ -99,7 +99,7 @@ export class DetailsLinks {
     return places.length ? section("Source", blocks) : null;
   }
 
-  /** @param {any} place */
+  /** @param {SourceRef} place */
   sourceLines(place) {
     const { model } = this.app;
     const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);

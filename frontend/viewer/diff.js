@@ -45,13 +45,13 @@ function pairUp(rows, same) {
 
 /**
  * Positions of a longest strictly increasing run of some numbers, which need not stand side by side.
- * @param {any} numbers
+ * @param {number[]} numbers
  */
 export function increasing(numbers) {
   /** @type {any[]} */
   const ends = []; // ends[n]: position of the least number that ends a run of n + 1
   const previous = new Array(numbers.length);
-  numbers.forEach((/** @type {any} */ number, /** @type {number} */ at) => {
+  numbers.forEach((number, /** @type {number} */ at) => {
     let [low, high] = [0, ends.length];
     while (low < high) {
       const middle = (low + high) >> 1;

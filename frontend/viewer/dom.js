@@ -176,7 +176,7 @@ export class VirtualList {
 
   /**
    * Scrolls as little as makes the row visible, or puts it in the middle.
-   * @param {any} index
+   * @param {number} index
    */
   reveal(index, { middle = false } = {}) {
     const { scrollTop, clientHeight } = this.element;
@@ -227,7 +227,7 @@ export function listMove(event, at, count, page) {
 
 /**
  * Puts a text on the clipboard, and tells whether that went well.
- * @param {any} text
+ * @param {string} text
  */
 export async function toClipboard(text) {
   try {

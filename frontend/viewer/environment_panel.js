@@ -38,7 +38,7 @@ export class EnvironmentPanel {
     );
   }
 
-  /** @param {any} text */
+  /** @param {string} text */
   call(text) {
     return h(
       "div.fv-call",
@@ -49,12 +49,12 @@ export class EnvironmentPanel {
   }
 
   /**
-   * @param {any} notices
-   * @param {any} title
+   * @param {Notice[]} notices
+   * @param {string} title
    */
   notices(notices, title, tone = "") {
     if (!notices.length) return null;
-    const items = notices.map((/** @type {any} */ notice) =>
+    const items = notices.map((notice) =>
       h(
         "li",
         null,
@@ -71,7 +71,7 @@ export class EnvironmentPanel {
   render() {}
 }
 
-/** @param {any[]} rows */
+/** @param {Baseline[]} rows */
 function baselines(rows) {
   const cells = rows.map((row) =>
     h(
@@ -82,18 +82,14 @@ function baselines(rows) {
         "td.fv-num",
         null,
         row.latency.length
-          ? row.latency.map((/** @type {any} */ entry) =>
-              h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`),
-            )
+          ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`))
           : "not measured",
       ),
       h(
         "td.fv-num",
         null,
         row.numerics.length
-          ? row.numerics.map((/** @type {any} */ entry) =>
-              h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`),
-            )
+          ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`))
           : "not compared",
       ),
     ),

@@ -131,7 +131,7 @@ export class FindingsPanel {
           "td",
           null,
           this.pass(row.step),
-          this.app.model.step(row.step).before === null ? h("span.fv-muted", null, " the graph as it came") : null,
+          this.app.model.step(row.step)?.before === null ? h("span.fv-muted", null, " the graph as it came") : null,
         ),
         h(
           "td.fv-num",
@@ -194,7 +194,7 @@ export class FindingsPanel {
         h(
           "ul.fv-list.fv-check-details",
           null,
-          check.details.map((/** @type {any} */ line) => h("li", null, line)),
+          check.details.map((/** @type {number} */ line) => h("li", null, line)),
         ),
       );
     });
@@ -280,7 +280,7 @@ export class FindingsPanel {
     );
   }
 
-  /** @param {{ name: any, steps: ViewStep[], stage: string, tidied: any }} options */
+  /** @param {AblationRow} row */
   named({ name, steps, stage, tidied }) {
     return [
       steps.length ? this.app.link(name, { step: steps[0] }) : name,
@@ -328,12 +328,12 @@ export class FindingsPanel {
       h(
         "dl.fv-pairs.fv-absent",
         null,
-        absent.map((/** @type {[any, any]} */ [what, how]) => [h("dt", null, what), h("dd", null, how)]),
+        absent.map(([what, how]) => [h("dt", null, what), h("dd", null, how)]),
       ),
     );
   }
 
-  /** @param {any} index */
+  /** @param {number} index */
   pass(index) {
     const { round, tidied } = this.app.model.step(index);
     return [

@@ -13,14 +13,15 @@ export class GraphPanel {
   constructor(app) {
     // Other methods set these.
     this.view = /** @type {any} */ (undefined);
-    this.wanted = /** @type {any} */ (undefined);
-    this.busy = /** @type {boolean} */ (/** @type {any} */ (undefined));
+    this.wanted = /** @type {State | null} */ (null);
+    this.busy = false;
     this.app = app;
     this.id = "graph";
     this.label = "Graph";
     this.search = new GraphSearch(() => this.view);
-    /** @type {Record<string, any>} */
+    /** What the graph view shows. @type {Partial<State> & { theme?: string, pair?: Pair }} */
     this.shown = {};
+    /** @type {Promise<void>} */
     this.turn = Promise.resolve();
     this.canvas = h("div.fv-graph");
     /** @type {ElementOf<"input">} */
@@ -28,7 +29,10 @@ export class GraphPanel {
     /** @type {ElementOf<"select">} */
     this.panes = h(
       "select.fv-input",
-      { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) },
+      {
+        "aria-label": "Which graphs",
+        onchange: () => app.navigate({ panes: /** @type {State["panes"]} */ (this.panes.value) }),
+      },
       [
         ["split", "Before | after"],
         ["before", "Before"],
@@ -38,7 +42,10 @@ export class GraphPanel {
     /** @type {ElementOf<"select">} */
     this.colour = h(
       "select.fv-input",
-      { "aria-label": "Colour by", onchange: () => app.navigate({ colour: this.colour.value }) },
+      {
+        "aria-label": "Colour by",
+        onchange: () => app.navigate({ colour: /** @type {State["colour"]} */ (this.colour.value) }),
+      },
       COLOUR_CHOICES.map(([value, text]) => h("option", { value }, text)),
     );
     this.note = h("span.fv-muted.fv-small.fv-panes-note", null, "Both graphs side by side need a wider window.");
@@ -66,9 +73,9 @@ export class GraphPanel {
   }
 
   /**
-   * @param {any} text
-   * @param {any} title
-   * @param {any} run
+   * @param {string} text
+   * @param {string} title
+   * @param {() => unknown} run
    */
   button(text, title, run) {
     return h(
@@ -95,7 +102,7 @@ export class GraphPanel {
 
   /**
    * A click in the graph; the view also tells what was selected from here.
-   * @param {any} id
+   * @param {string | null} id
    */
   chosen(id) {
     if (this.busy || id === this.app.current.node) return;
@@ -115,12 +122,12 @@ export class GraphPanel {
     this.view?.destroy();
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   panesFor(state) {
     return state.panes === "split" && this.canvas.clientWidth < NARROW ? "after" : state.panes;
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   render(state) {
     this.fates.checked = state.fates;
     this.panes.value = this.panesFor(state);
@@ -143,7 +150,7 @@ export class GraphPanel {
   }
 
   /**
-   * @param {any} state
+   * @param {State} state
    * @param {Pair} pair
    */
   async follow(state, pair) {
@@ -200,7 +207,7 @@ export class GraphPanel {
    */
   lookAtChange(pair) {
     const passes = this.app.model.view.summary?.passes ?? [];
-    const row = passes.find((/** @type {any} */ one) => one.step === pair.after.index);
+    const row = passes.find((one) => one.step === pair.after.index);
     if (row?.node && !pair.chosen) this.view.lookAt(row.node);
   }
 
@@ -212,7 +219,7 @@ export class GraphPanel {
     return colouringOf(this.app.model, pair, kind);
   }
 
-  /** @param {any} id */
+  /** @param {string | null} id */
   async select(id) {
     try {
       await this.view.select(id, { center: id !== null });
@@ -222,31 +229,33 @@ export class GraphPanel {
   }
 
   /**
-   * @param {{ before: any, after: any }} options
-   * @param {any} state
+   * @param {Pair} pair
+   * @param {State} state
    */
-  mark({ before, after }, { fates: wanted, program, kernel, line, node, attribute }) {
+  mark(pair, { fates: wanted, program, kernel, line, node, attribute }) {
     const styles = getComputedStyle(this.element);
     if (line && kernel === null && node === null && attribute === null) {
-      return this.markLine(line, styles.getPropertyValue("--accent").trim());
+      return this.markLine(line, pair, styles.getPropertyValue("--accent").trim());
     }
     if (kernel !== null) {
       return this.markKernel(
         this.app.model.view.programs[program].kernels[kernel],
+        pair,
         styles.getPropertyValue("--accent").trim(),
       );
     }
+    /** @type {Record<string, Mark>} */
     const marks = {};
     const fates = new Map();
     const add = (/** @type {string} */ value, /** @type {{ fate: string }} */ { fate }) => {
       if (!fates.has(fate)) fates.set(fate, styles.getPropertyValue(`--${fate}`).trim());
-      /** @type {Record<string, any>} */ (marks)[value] = {
+      marks[value] = {
         fill: fates.get(fate),
         label: fate,
         sign: fate[0].toUpperCase(),
       };
     };
-    for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add);
+    for (const { index } of wanted ? pair.steps().reverse() : []) this.eachAttribute(index, add);
     this.view.setMarks(marks);
     this.view.setLegend(
       [...fates].sort().map(([label, fill]) => ({ fill, label, sign: label[0].toUpperCase() })),
@@ -256,32 +265,34 @@ export class GraphPanel {
 
   /**
    * While a kernel is chosen, its nodes are marked and no fates: two kinds of marks would not be told apart.
-   * @param {{ name: any }} options
-   * @param {any} fill
+   * @param {Kernel} kernel
+   * @param {Pair} pair
+   * @param {string} fill
    */
-  markKernel({ name }, fill) {
+  markKernel({ name }, pair, fill) {
     const mark = { fill, label: "kernel", sign: "K" };
-    const nodes = this.app.model.kernelNodes(this.app.current, this.app.pair);
-    this.view.setMarks(Object.fromEntries(nodes.map((/** @type {any} */ id) => [id, mark])));
+    const nodes = this.app.model.kernelNodes(this.app.current, pair);
+    this.view.setMarks(Object.fromEntries(nodes.map((id) => [id, mark])));
     this.view.setLegend([{ ...mark, label: name }], "kernel:");
   }
 
   /**
    * The same for the nodes of the chosen line of source.
    * @param {string} line
+   * @param {Pair} pair
    * @param {string} fill
    */
-  markLine(line, fill) {
+  markLine(line, pair, fill) {
     const mark = { fill, label: `line ${line.slice(line.lastIndexOf(":") + 1)}`, sign: "L" };
-    const { model, pair } = this.app;
+    const { model } = this.app;
     const nodes = telling(model.lineNodes(line, pair), model.graph(pair.after.index).nodes);
-    this.view.setMarks(Object.fromEntries(nodes.map((/** @type {string} */ id) => [id, mark])));
+    this.view.setMarks(Object.fromEntries(nodes.map((id) => [id, mark])));
     this.view.setLegend([mark], "source:");
   }
 
   /**
    * @param {number} at
-   * @param {any} add
+   * @param {(value: string, row: AttributeRow) => void} add
    */
   eachAttribute(at, add) {
     const { model } = this.app;
@@ -303,7 +314,7 @@ export class GraphPanel {
 
   /**
    * @param {string} kind
-   * @param {any} blob
+   * @param {Blob} blob
    */
   save(kind, blob) {
     const link = h("a", {

@@ -13,20 +13,14 @@ const KINDS = ["comment", "string", "value", "op", "number", "keyword"];
 
 /**
  * Coloured pieces of one line, as nodes.
- * @param {any} text
+ * @param {string} text
  */
 export function coloured(text) {
   const pieces = [];
   let at = 0;
   for (const match of text.matchAll(TOKENS)) {
     if (match.index > at) pieces.push(text.slice(at, match.index));
-    pieces.push(
-      h(
-        `span.fv-t-${KINDS[match.slice(1).findIndex((/** @type {any} */ group) => group !== undefined)]}`,
-        null,
-        match[0],
-      ),
-    );
+    pieces.push(h(`span.fv-t-${KINDS[match.slice(1).findIndex((group) => group !== undefined)]}`, null, match[0]));
     at = match.index + match[0].length;
   }
   pieces.push(text.slice(at));
@@ -70,9 +64,9 @@ export class IrPanel {
   }
 
   /**
-   * @param {any} text
-   * @param {any} direction
-   * @param {any} label
+   * @param {string} text
+   * @param {number} direction
+   * @param {string} label
    */
   jump(text, direction, label) {
     return h(
@@ -82,7 +76,7 @@ export class IrPanel {
     );
   }
 
-  /** @param {any} direction */
+  /** @param {number} direction */
   next(direction) {
     const first = Math.round(this.list.element.scrollTop / 20);
     const starts = this.rows.flatMap((row, index) =>
@@ -93,8 +87,8 @@ export class IrPanel {
   }
 
   /**
-   * @param {any} state
-   * @param {any} previous
+   * @param {State} state
+   * @param {State | null} previous
    */
   render(state, previous) {
     const fresh = this.pair !== this.app.pair || !previous || previous.fold !== state.fold;
@@ -107,7 +101,7 @@ export class IrPanel {
     if (place >= 0) this.list.reveal(place, { middle: true });
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   build(state) {
     const { pair } = this.app;
     const kept = this.pair === pair;
@@ -129,7 +123,7 @@ export class IrPanel {
     return first < 0 ? 0 : Math.max(0, first - CONTEXT) * 20;
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   refold(state) {
     const changed = this.all.some(isChange);
     this.rows = state.fold && changed ? folded(this.all, this.opened) : this.all;
@@ -207,8 +201,8 @@ function folded(all, opened) {
 
 /**
  * @param {any} all
- * @param {any} start
- * @param {any} end
+ * @param {number} start
+ * @param {number} end
  * @param {any} opened
  */
 function foldedRun(all, start, end, opened) {
@@ -246,10 +240,10 @@ export function diffRow(row, text, width) {
 
 /**
  * The line with the words that differ from its counterpart marked.
- * @param {any} text
- * @param {any} other
+ * @param {string} text
+ * @param {string} other
  */
-export function emphasised(text, other) {
+function emphasised(text, other) {
   const inWord = (/** @type {number} */ at) =>
     at > 0 && at < text.length && /[\w.]/.test(text[at]) && /[%\w.]/.test(text[at - 1]);
   const room = Math.min(text.length, other.length);

@@ -40,7 +40,7 @@ export class KernelsPanel {
     });
     this.shown = h("span.fv-muted.fv-num", { role: "status" });
     this.comparisons = app.model.view.comparisons;
-    this.buttons = this.programs.map((/** @type {any} */ program, /** @type {any} */ index) =>
+    this.buttons = this.programs.map((program, index) =>
       h(
         "button.fv-button",
         { type: "button", onclick: () => app.navigate({ program: index, kernel: null, beside: false }) },
@@ -92,18 +92,17 @@ export class KernelsPanel {
     );
   }
 
-  /** @param {{ name: any, method: string }} options */
+  /** @param {Program} options */
   title({ name, method }) {
-    return this.app.model.methods.length > 1 &&
-      this.programs.some((/** @type {any} */ other) => other.method !== method)
+    return this.app.model.methods.length > 1 && this.programs.some((other) => other.method !== method)
       ? `${name}: ${method}`
       : name;
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   render(state) {
     const beside = state.beside && this.comparisons.length > 0;
-    this.buttons.forEach((/** @type {any} */ button, /** @type {any} */ index) =>
+    this.buttons.forEach((button, index) =>
       button.setAttribute("aria-pressed", String(!beside && index === state.program)),
     );
     this.besideButton.setAttribute("aria-pressed", String(beside));
@@ -120,17 +119,14 @@ export class KernelsPanel {
 
   /**
    * The programs of the method that the chosen program is of.
-   * @param {{ program: any }} options
+   * @param {State} options
    */
   compared({ program }) {
-    const own = this.comparisons.find(
-      (/** @type {{ frozen: any, unfrozen: any }} */ { frozen, unfrozen }) =>
-        program === frozen || program === unfrozen,
-    );
+    const own = this.comparisons.find(({ frozen, unfrozen }) => program === frozen || program === unfrozen);
     return sideBySide(this.app, own ?? this.comparisons[0]);
   }
 
-  /** @param {any} place */
+  /** @param {number} place */
   build(place) {
     this.place = place;
     this.chosen = null;
@@ -139,7 +135,7 @@ export class KernelsPanel {
     this.lines = code === null ? [] : code.split("\n");
     this.code.element.hidden = code === null;
     this.none.hidden = code !== null;
-    this.code.body.style.minWidth = `${this.lines.reduce((/** @type {any} */ most, /** @type {any} */ line) => Math.max(most, line.length), 0) + 8}ch`;
+    this.code.body.style.minWidth = `${this.lines.reduce((/** @type {any} */ most, /** @type {string} */ line) => Math.max(most, line.length), 0) + 8}ch`;
     this.slowest = Math.max(0, ...kernels.map((/** @type {{ time_ns: any }} */ { time_ns }) => time_ns ?? 0));
     this.code.update(this.lines.length, 0);
     fill(this.rest, this.withoutKernel(), this.passes());
@@ -148,10 +144,10 @@ export class KernelsPanel {
 
   filter() {
     const text = this.text.value.toLowerCase();
-    const words = (/** @type {{ name: any, kind: string, ops: any, sources: any[] }} */ { name, kind, ops, sources }) =>
+    const words = (/** @type {Kernel} */ { name, kind, ops, sources }) =>
       [name, kind, ...ops, ...sources.map((/** @type {any} */ source) => placeText(source))].join(" ").toLowerCase();
     const { kernels, time } = this.program;
-    this.rows = kernels.flatMap((/** @type {any} */ kernel, /** @type {any} */ index) =>
+    this.rows = kernels.flatMap((/** @type {Kernel} */ kernel, /** @type {any} */ index) =>
       !text || words(kernel).includes(text) ? [index] : [],
     );
     const many = count(kernels.length, "kernel");
@@ -187,7 +183,7 @@ export class KernelsPanel {
   row(place) {
     const index = this.rows[place];
     const kernel = this.program.kernels[index];
-    const linked = kernel.nodes.some((/** @type {any} */ id) => this.app.focused.has(id));
+    const linked = kernel.nodes.some((/** @type {string} */ id) => this.app.focused.has(id));
     return h(
       "div.fv-kernel",
       {
@@ -222,7 +218,7 @@ export class KernelsPanel {
     );
   }
 
-  /** @param {any} index */
+  /** @param {number} index */
   optionId(index) {
     return `${this.app.prefix}-kernel-${index}`;
   }
@@ -245,7 +241,7 @@ export class KernelsPanel {
     this.list.element.setAttribute("aria-activedescendant", this.optionId(next));
   }
 
-  /** @param {any} index */
+  /** @param {number} index */
   line(index) {
     const kernel = this.chosen === null ? null : this.program.kernels[this.chosen];
     const [first, last] = kernel?.definition ?? [-1, -1];
@@ -273,7 +269,7 @@ export class KernelsPanel {
         h(
           "div.fv-small",
           null,
-          ids.map((/** @type {any} */ id) => [
+          ids.map((/** @type {string} */ id) => [
             this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }),
             " ",
           ]),
@@ -307,14 +303,14 @@ export class KernelsPanel {
 /**
  * The details of a kernel.
  * @param {Viewer} app
- * @param {any} program
- * @param {any} index
+ * @param {Program} program
+ * @param {number} index
  */
 export function kernelDetails(app, program, index) {
   const { details, model } = app;
   const kernel = program.kernels[index];
   const at = program.step;
-  const link = (/** @type {any} */ id, /** @type {ViewStep} */ step) => {
+  const link = (/** @type {string} */ id, /** @type {number} */ step) => {
     const op = model.graph(step).nodes.get(id)?.op;
     return h(
       "li",
@@ -337,7 +333,7 @@ export function kernelDetails(app, program, index) {
           h(
             "ul.fv-list",
             null,
-            kernel.nodes.map((/** @type {any} */ id) => link(id, at)),
+            kernel.nodes.map((id) => link(id, at)),
           ),
         )
       : null,
@@ -347,7 +343,7 @@ export function kernelDetails(app, program, index) {
           h(
             "ul.fv-list",
             null,
-            kernel.origins.map((/** @type {any} */ id) => link(id, first)),
+            kernel.origins.map((id) => link(id, first)),
           ),
         )
       : null,
@@ -360,7 +356,7 @@ export function kernelDetails(app, program, index) {
   ];
 }
 
-/** @param {any[]} sources */
+/** @param {SourceRef[]} sources */
 function ordered(sources) {
   return [...sources].sort((one, other) => Number(isInstalled(one.file)) - Number(isInstalled(other.file)));
 }

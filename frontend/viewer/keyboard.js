@@ -21,7 +21,7 @@ export class Keyboard {
   hear(event) {
     const { app } = this;
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (app.sheet.open || app.copySheet.open || !app.root.getClientRects().length) return;
+    if (app.sheet.open || app.copySheet.element.open || !app.root.getClientRects().length) return;
     // From outside a shadow root, only the path tells what inside it the event is about.
     const path = event.composedPath();
     const within = (/** @type {string} */ selector) =>
@@ -67,8 +67,8 @@ export class Keyboard {
   search() {
     const { app } = this;
     const panel = app.panels.get(app.current.tab);
-    if (panel.focusSearch) return panel.focusSearch();
+    if (panel?.focusSearch) return panel.focusSearch();
     app.navigate({ tab: "graph" });
-    app.panels.get("graph").focusSearch();
+    app.panels.get("graph")?.focusSearch?.();
   }
 }

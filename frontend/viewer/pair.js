@@ -15,6 +15,11 @@ export class Pair {
     this.after = model.step(after);
   }
 
+  /** The steps that it has, the later first. */
+  steps() {
+    return this.before ? [this.after, this.before] : [this.after];
+  }
+
   /** Whether these are not just a pass and the one before it. */
   get chosen() {
     return this.before !== null && this.before.index !== this.after.before;
@@ -32,7 +37,7 @@ export class Pair {
     if (!this.before) return counts;
     const statuses = graphs.diff(this.model.snapshot(this.before.index), this.model.snapshot(this.after.index));
     for (const [key, status] of statuses) {
-      if (!graphs.isPseudo(key)) /** @type {Record<string, any>} */ (counts)[status] += 1;
+      if (!graphs.isPseudo(key)) counts[status] += 1;
     }
     return counts;
   }
@@ -40,8 +45,9 @@ export class Pair {
   /** [operator, by how many more], the largest differences first. */
   operators() {
     if (!this.before || this.same) return [];
+    /** @type {Map<string, number>} */
     const deltas = new Map();
-    const count = (/** @type {ViewStep} */ step, /** @type {any} */ by) => {
+    const count = (/** @type {ViewStep} */ step, /** @type {number} */ by) => {
       for (const { op } of this.model.graph(step.index).nodes.values()) deltas.set(op, (deltas.get(op) ?? 0) + by);
     };
     count(this.before, -1);
@@ -55,10 +61,10 @@ export class Pair {
     const now = this.model.graph(this.after.index).lines;
     if (!this.before || this.same) return now.map((line, at) => ({ kind: "same", line, old: at + 1, new: at + 1 }));
     const { graphs } = this.model;
-    const same = (/** @type {any} */ one, /** @type {any} */ other) =>
+    const same = (/** @type {Line} */ one, /** @type {Line} */ other) =>
       one.depth === other.depth &&
       one.text === other.text &&
-      (one.row === undefined || graphs.sameNode(one.row, other.row));
+      (one.row === undefined || (other.row !== undefined && graphs.sameNode(one.row, other.row)));
     return diffLines(this.model.graph(this.before.index).lines, now, same);
   }
 
@@ -71,14 +77,12 @@ export class Pair {
    */
   latencyVerdict(device) {
     const [before, after] = [this.before, this.after].map((step) =>
-      step?.latency.find((/** @type {any} */ entry) => entry.device === device),
+      step?.latency.find((entry) => entry.device === device),
     );
     if (before?.verdict === "baseline" && after) {
       return { verdict: after.verdict, ratio: after.ratio, unseen: after.unseen };
     }
-    const change = this.after.latency_changes.find(
-      (/** @type {any} */ one) => one.device === device && one.since === this.before?.index,
-    );
+    const change = this.after.latency_changes.find((one) => one.device === device && one.since === this.before?.index);
     return change ? { verdict: change.verdict, ratio: change.short } : null;
   }
 }
@@ -93,7 +97,7 @@ export function stepLabel(step) {
 
 /**
  * The letter of trace A (0) or B (1), in its own shape and colour.
- * @param {any} side
+ * @param {number} side
  */
 export function sideSign(side) {
   return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);

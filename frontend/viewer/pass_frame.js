@@ -10,7 +10,7 @@ export class PassFrame {
    */
   constructor(app, { label, quiet, heads }) {
     // Other methods set these.
-    this.drawn = /** @type {any} */ (undefined);
+    this.drawn = false;
     this.app = app;
     this.options = new Map();
     /** @type {ElementOf<"input">} */
@@ -43,7 +43,7 @@ export class PassFrame {
 
   /**
    * Opens and closes the drawer that holds the list on narrow pages.
-   * @param {any} open
+   * @param {boolean} open
    */
   draw(open) {
     this.drawn = open;

@@ -7,10 +7,7 @@ import { PassFrame } from "./pass_frame.js";
 const MORE = [
   ["nodes", (/** @type {ViewStep} */ step) => step.nodes],
   ["took", (/** @type {ViewStep} */ step) => step.duration],
-  [
-    "error",
-    (/** @type {ViewStep} */ step) => step.numerics.find((/** @type {any} */ entry) => entry.error === null)?.max_abs,
-  ],
+  ["error", (/** @type {ViewStep} */ step) => step.numerics.find((entry) => entry.error === null)?.max_abs],
   ["latency", (/** @type {ViewStep} */ step) => step.latency[0]?.text],
 ];
 
@@ -43,7 +40,7 @@ export class PassList extends PassFrame {
     const { current } = this.app;
     if (event.target.closest(".fv-pass-index")) this.app.navigate({ against: current.against === step ? null : step });
     else if (!event.shiftKey) this.choose(step);
-    else if (step > current.step) this.app.navigate({ step, against: current.against ?? current.step });
+    else if (step > (current.step ?? -1)) this.app.navigate({ step, against: current.against ?? current.step });
     else this.app.navigate({ against: step });
   }
 
@@ -68,8 +65,8 @@ export class PassList extends PassFrame {
   }
 
   /**
-   * @param {any} state
-   * @param {any} previous
+   * @param {State} state
+   * @param {State | null} previous
    */
   render(state, previous) {
     const rebuild = !previous || state.passes !== previous.passes || state.quiet !== previous.quiet;
@@ -86,16 +83,18 @@ export class PassList extends PassFrame {
 
   /**
    * Shows which pass the chosen one is compared with, and what lies between them.
-   * @param {{ step: any, against: any }} options
+   * @param {State} state
    */
   markBase({ step, against }) {
     const { model } = this.app;
-    const [first, last] = model.comparable(against, step)
-      ? [Math.min(/** @type {any} */ (step), against), Math.max(/** @type {any} */ (step), against)]
-      : [against, against];
+    const ends = step !== null && model.comparable(against, step) ? [step, against ?? step] : [against ?? -1];
+    const [first, last] = [Math.min(...ends), Math.max(...ends)];
     for (const [index, option] of this.options) {
       const between =
-        against !== null && index >= first && index <= last && model.step(index).method === model.step(against).method;
+        against !== null &&
+        index >= first &&
+        index <= last &&
+        model.step(index)?.method === model.step(against)?.method;
       option.classList.toggle("fv-pass-between", between);
       option.classList.toggle("fv-pass-base", index === against);
       if (index === against) option.setAttribute("aria-description", "compared from here");
@@ -103,7 +102,7 @@ export class PassList extends PassFrame {
     }
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   build(state) {
     if (this.filter.value !== state.passes) this.filter.value = state.passes;
     this.quiet.checked = state.quiet;
@@ -158,7 +157,7 @@ export class PassList extends PassFrame {
     const [latency] = step.latency;
     if (!this.scale) return null;
     if (!latency || latency.median === null) return h("span.fv-speed");
-    const percent = (/** @type {any} */ ns) => `${Math.min(100, (100 * ns) / this.scale)}%`;
+    const percent = (/** @type {number} */ ns) => `${Math.min(100, (100 * ns) / this.scale)}%`;
     const bar = h("span.fv-speed-bar", { class: `fv-${latency.verdict}`, style: { width: percent(latency.median) } });
     const spread =
       latency.high === null
@@ -202,7 +201,7 @@ export class PassList extends PassFrame {
     );
   }
 
-  /** @param {any} failure */
+  /** @param {Failure} failure */
   failed(failure) {
     return h(
       "div.fv-pass.fv-pass-failed",
@@ -257,7 +256,7 @@ function hasMarks(steps) {
 function counts(model, step) {
   if (!step.changed || step.before === null) return null;
   if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-  const part = (/** @type {string} */ sign, /** @type {any} */ count, /** @type {string} */ kind) =>
+  const part = (/** @type {string} */ sign, /** @type {number} */ count, /** @type {string} */ kind) =>
     count ? h(`span.fv-${kind}`, null, `${sign}${count}`) : null;
   const parts = [part("−", step.removed, "removed"), part("+", step.added, "added")];
   const rest =
@@ -286,7 +285,7 @@ function payoffs(step) {
   );
 }
 
-/** @param {{ ratio: any }} options */
+/** @param {LatencyChange} options */
 function far({ ratio }) {
   return Math.abs(Math.log(ratio));
 }

@@ -12,13 +12,11 @@ export class Printed {
 
   /** Makes the pages anew: the trace does not change, but the theme and the panels do. */
   fill() {
-    const summary = this.app.panels.get("summary");
+    const summary = this.app.panels.get("summary")?.content;
     if (!summary) return;
-    if ("comparison" in this.app.model) return this.element.replaceChildren(summary.content()); // a page on what changed
+    if ("comparison" in this.app.model) return this.element.replaceChildren(summary()); // a page on what changed
     this.element.replaceChildren(
-      ...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter(
-        (part) => part !== null,
-      ),
+      ...[this.title(), summary(), this.fates(), this.charts(), ...this.passes()].filter((part) => part !== null),
     );
   }
 
@@ -57,7 +55,7 @@ export class Printed {
     if (!steps.length) return null;
     const device = steps.flatMap((step) => step.latency).at(0)?.device;
     const errorOf = (/** @type {ViewStep} */ step) =>
-      step.numerics.find((/** @type {any} */ entry) => entry.reference === "eager")?.max_abs ?? null;
+      step.numerics.find((entry) => entry.reference === "eager")?.max_abs ?? null;
     const charts = [
       bars(
         "Operations after each step",
@@ -128,14 +126,14 @@ export class Printed {
       ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`],
       ["took", step.duration ?? ""],
       ...step.latency.map(
-        (/** @type {any} */ entry) =>
+        (entry) =>
           /** @type {[string, string]} */ ([
             `time, ${entry.device}`,
             `${entry.text} (${entry.interval}), ${entry.verdict}`,
           ]),
       ),
       ...step.numerics.map(
-        (/** @type {any} */ entry) =>
+        (entry) =>
           /** @type {[string, string]} */ ([
             `error, ${entry.reference}`,
             entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`,

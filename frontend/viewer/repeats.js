@@ -79,7 +79,7 @@ function apart(outline, holder) {
  */
 function differences(details, members, others, link) {
   const { model, pair } = details.app;
-  const shownSteps = [pair.after, pair.before].filter(Boolean).map(({ index }) => index);
+  const shownSteps = pair?.steps().map(({ index }) => index) ?? [];
   const lines = attributeLines(model, members).map((text) => h("li.fv-wrap", null, text));
   for (const other of others) {
     lines.push(h("li.fv-wrap", null, link(other), ` stands apart: ${apartText(model, members[0], other, shownSteps)}`));

@@ -14,14 +14,8 @@ export class RewritesPanel {
     this.id = "rewrites";
     this.term = "rewrite";
     this.label = "Rewrites";
-    this.count = app.model.steps.reduce(
-      (/** @type {any} */ sum, /** @type {ViewStep} */ step) => sum + step.rewrites.length,
-      0,
-    );
-    this.misses = app.model.steps.reduce(
-      (/** @type {any} */ sum, /** @type {ViewStep} */ step) => sum + step.near_misses.length,
-      0,
-    );
+    this.count = app.model.steps.reduce((sum, /** @type {ViewStep} */ step) => sum + step.rewrites.length, 0);
+    this.misses = app.model.steps.reduce((sum, /** @type {ViewStep} */ step) => sum + step.near_misses.length, 0);
     this.scopes = new Map(
       [
         ["pass", "This pass"],
@@ -38,33 +32,33 @@ export class RewritesPanel {
   }
 
   /**
-   * @param {any} scope
-   * @param {any} text
+   * @param {string} scope
+   * @param {string} text
    */
   scopeButton(scope, text) {
     return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   render(state) {
     for (const [scope, button] of this.scopes) button.setAttribute("aria-pressed", String(scope === state.scope));
     const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
     if (key !== this.shown) this.build(state);
     this.shown = key;
     for (const cell of /** @type {NodeListOf<HTMLElement>} */ (this.body.querySelectorAll("[data-node]"))) {
-      cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node));
+      cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node ?? ""));
     }
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   build(state) {
     const { model } = this.app;
-    const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
-    const blocks = steps.map((/** @type {ViewStep} */ step) => this.block(step)).filter(Boolean);
+    const steps = state.scope === "all" ? model.steps : [model.step(state.step)];
+    const blocks = steps.flatMap((step) => (step && this.block(step)) ?? []);
     fill(this.body, blocks.length ? blocks : this.nothing(state));
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   nothing(state) {
     if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
     const everywhere = h(
@@ -121,13 +115,13 @@ export class RewritesPanel {
   }
 
   /**
-   * @param {any} ids
+   * @param {string[]} ids
    * @param {number} at
-   * @param {any} step
+   * @param {number} step
    */
   nodes(ids, at, step) {
     const { model } = this.app;
-    return ids.map((/** @type {any} */ id) => {
+    return ids.map((id) => {
       const op = model.graph(at).nodes.get(id)?.op;
       return h(
         "div",
@@ -164,7 +158,7 @@ export class RewritesPanel {
   }
 }
 
-/** @param {any} lines */
+/** @param {string[]} lines */
 function log(lines) {
   return lines.length
     ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n")))

@@ -4,8 +4,8 @@ import { h } from "./dom.js";
 
 /**
  * The title of the panel, and beside it a badge or a word in grey.
- * @param {any} text
- * @param {any} [mark]
+ * @param {string} text
+ * @param {HTMLSpanElement | string | null} [mark]
  */
 export function detailsTitle(text, mark) {
   return h(
@@ -24,7 +24,7 @@ export function section(name, ...children) {
   return h("section.fv-section", null, h("h3", null, name), children);
 }
 
-/** @param {any[]} rows */
+/** @param {Child[][]} rows */
 export function pairs(rows) {
   return h(
     "dl.fv-pairs",

@@ -75,7 +75,7 @@ export function fateBadge(fate, props = {}) {
 }
 
 /**
- * @param {any} label
+ * @param {string} label
  * @param {...any} children
  */
 function dialog(label, ...children) {
@@ -100,7 +100,7 @@ export function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS, glossar
       null,
       key.split(" ").map((name) => [h("kbd", null, name), " "]),
     ),
-    h("dd", null, /** @type {Record<string, any>} */ (otherKeys)[key] ?? text),
+    h("dd", null, otherKeys[key] ?? text),
   ]);
   const signs = [...passSigns, ...OTHER_SIGNS].map(([sign, text]) => [h("dt", null, sign()), h("dd", null, text)]);
   const columns = h(
@@ -129,10 +129,11 @@ export function copySheet() {
     h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."),
     text,
   );
-  /** @type {any} */ (element).show = (/** @type {any} */ words) => {
+  /** @param {string} words */
+  const show = (words) => {
     text.value = words;
     element.showModal();
     text.select();
   };
-  return element;
+  return { element, show };
 }

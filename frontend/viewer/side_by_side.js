@@ -12,7 +12,7 @@ const WORDS = {
 
 /**
  * The kernels with freezing beside those without.
- * @param {any} comparison one of `view.comparisons`
+ * @param {ProgramComparison} comparison one of `view.comparisons`
  * @param {Viewer} app
  */
 export function sideBySide(app, comparison) {
@@ -21,7 +21,7 @@ export function sideBySide(app, comparison) {
 
 /**
  * @param {Viewer} app
- * @param {{ frozen: any, unfrozen: any, groups: any[] }} options
+ * @param {ProgramComparison} options
  */
 function counts(app, { frozen, unfrozen, groups }) {
   const { programs } = app.model.view;
@@ -30,7 +30,7 @@ function counts(app, { frozen, unfrozen, groups }) {
 
 /**
  * The numbers of groups by difference ("17 differ, 1 the same").
- * @param {any[]} groups
+ * @param {KernelGroup[]} groups
  * @param {any} words
  */
 export function groupCounts(groups, words) {
@@ -43,7 +43,7 @@ export function groupCounts(groups, words) {
 
 /**
  * @param {Viewer} app
- * @param {{ frozen: any, unfrozen: any, groups: any[] }} options
+ * @param {ProgramComparison} options
  */
 function kernels(app, { frozen, unfrozen, groups }) {
   const rows = groups.map((group) => {

@@ -5,12 +5,14 @@ const KEPT = 6; // graphs read at once: those of a comparison and what was shown
 export class Snapshots {
   /**
    * @param {Model} graphs the graph data, read
-   * @param {any[]} snapshots its `snapshots`
+   * @param {RawBody[]} snapshots its `snapshots`
    */
   constructor(graphs, snapshots) {
     this.graphs = graphs;
     this.snapshots = snapshots;
+    /** @type {Map<number, GraphText>} */
     this.cache = new Map();
+    /** @type {Map<number, Map<string, number>>} */
     this.rowMaps = new Map();
   }
 
@@ -24,7 +26,8 @@ export class Snapshots {
   graph(snapshot) {
     const known = this.cache.get(snapshot);
     if (known) return known;
-    if (this.cache.size > KEPT) this.cache.delete(this.cache.keys().next().value);
+    const [oldest] = this.cache.keys();
+    if (this.cache.size > KEPT) this.cache.delete(oldest);
     const graph = this.read(snapshot);
     this.cache.set(snapshot, graph);
     return graph;
@@ -116,7 +119,7 @@ function addNode(graph, node) {
 
 /**
  * One line of a snapshot, indented.
- * @param {any} line
+ * @param {Line} line
  */
 export function lineText(line) {
   return (line.words ??= "  ".repeat(line.depth) + (line.node ? nodeText(line.node) : line.text));
@@ -136,8 +139,8 @@ export function nodeText(node) {
 
 /**
  * Names of the fields in which two versions of a node differ.
- * @param {any} before
- * @param {any} after
+ * @param {GraphNode} before
+ * @param {GraphNode} after
  */
 export function changedFields(before, after) {
   return ["op", "inputs", "outputs", "attributes", "constant", "module", "source"].filter(

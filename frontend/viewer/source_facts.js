@@ -52,7 +52,7 @@ function passes(app, row) {
 function nodes(app, row) {
   const shown = [...row.left, ...row.constants].slice(0, MOST_NODES);
   const items = shown.map(([method, id]) => {
-    const step = app.model.final(method).index;
+    const step = /** @type {ViewStep} */ (app.model.final(method)).index;
     const op = app.model.graph(step).nodes.get(id)?.op;
     return h(
       "li",

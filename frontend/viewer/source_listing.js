@@ -246,7 +246,7 @@ export class SourceListing {
   }
 }
 
-/** @param {any} event */
+/** @param {HeardEvent<'pointerover'> | HeardEvent<'click'>} event */
 function keyAt(event) {
   return event.target.closest?.("[data-line]")?.dataset.line ?? null;
 }
@@ -283,7 +283,7 @@ function errorMark(row) {
  * The marks of a line, in words.
  * @param {LineRow} row
  */
-export function words(row) {
+function words(row) {
   const passes = stepsOf(row).length;
   const time = shareOf(row);
   return [

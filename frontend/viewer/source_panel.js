@@ -47,7 +47,7 @@ export class SourcePanel {
     this.program = h(
       "select.fv-input",
       { "aria-label": "Program", onchange: () => app.navigate({ program: Number(this.program.value), kernel: null }) },
-      app.model.view.programs.map((/** @type {any} */ program, /** @type {number} */ index) =>
+      app.model.view.programs.map((program, /** @type {number} */ index) =>
         h(
           "option",
           { value: index },
@@ -132,7 +132,7 @@ export class SourcePanel {
     this.paint();
   }
 
-  /** @param {any} event */
+  /** @param {HeardEvent<'pointerover'>} event */
   hoverKernel(event) {
     const row = event.target.closest("[data-kernel]");
     this.hover(row ? { kind: "kernel", id: Number(row.dataset.kernel) } : null);
@@ -182,7 +182,7 @@ export class SourcePanel {
 
   // --- the page
 
-  /** @param {any} state */
+  /** @param {State} state */
   render(state) {
     this.listing.open();
     const kept = this.keptLook();

@@ -29,7 +29,6 @@
  */
 
 /** @type {Readonly<State>} */
-/** @type {Record<string, any>} */
 export const DEFAULTS = Object.freeze({
   step: null,
   against: null,
@@ -61,13 +60,13 @@ const NUMBERS = new Set(["step", "against", "program", "kernel"]);
 
 /**
  * Text for a link's fragment; what stands at its default is left out.
- * @param {any} state
+ * @param {Partial<State>} state
  */
 export function toFragment(state) {
   const words = new URLSearchParams();
   for (const [key, value] of Object.entries(state)) {
-    if (!(key in DEFAULTS) || value === null || String(value) === String(DEFAULTS[key])) continue;
-    words.set(key, typeof value === "boolean" ? Number(value) : value);
+    if (!isKey(key) || value === null || String(value) === String(DEFAULTS[key])) continue;
+    words.set(key, String(typeof value === "boolean" ? Number(value) : value));
   }
   return words.toString();
 }
@@ -77,17 +76,26 @@ export function toFragment(state) {
  * @param {string} fragment
  */
 export function fromFragment(fragment) {
+  /** @type {Record<string, unknown>} */
   const state = {};
   for (const [key, text] of new URLSearchParams(fragment.replace(/^#/, ""))) {
-    if (!Object.hasOwn(DEFAULTS, key)) continue;
+    if (!isKey(key)) continue;
     const value = parse(key, text);
-    if (value !== undefined) /** @type {Record<string, any>} */ (state)[key] = value;
+    if (value !== undefined) state[key] = value;
   }
-  return state;
+  return /** @type {Partial<State>} */ (state);
 }
 
 /**
  * @param {string} key
+ * @returns {key is keyof State}
+ */
+function isKey(key) {
+  return Object.hasOwn(DEFAULTS, key);
+}
+
+/**
+ * @param {keyof State} key
  * @param {string} text
  */
 function parse(key, text) {

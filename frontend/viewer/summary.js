@@ -47,7 +47,7 @@ export class PassSummary {
     return button;
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   render(state) {
     const key = `${state.step}:${state.against}`;
     if (this.shown === key) return;
@@ -62,7 +62,8 @@ export class PassSummary {
       return;
     }
     const { after: step } = pair;
-    const facts = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
+    /** @type {(Fact | null)[]} */
+    const facts = pair.before && pair.chosen ? comparedFacts(/** @type {ComparedPair} */ (pair)) : stepFacts(pair);
     fill(
       this.element,
       h(
@@ -77,7 +78,7 @@ export class PassSummary {
         "dl.fv-summary-facts",
         { tabindex: "0" },
         facts
-          .filter(Boolean)
+          .filter((fact) => fact !== null)
           .map(([label, ...value]) =>
             h(
               "div",
@@ -93,7 +94,7 @@ export class PassSummary {
         ? h(
             "ul.fv-summary-notices",
             null,
-            step.notices.map((/** @type {any} */ text) => h("li", null, text)),
+            step.notices.map((text) => h("li", null, text)),
           )
         : null,
     );
@@ -139,7 +140,7 @@ export class PassSummary {
 
   /**
    * The way into a comparison of two passes, what stands in its way, and the way out.
-   * @param {any} state
+   * @param {State} state
    * @param {Pair} pair
    */
   comparing(state, pair) {
@@ -158,7 +159,8 @@ export class PassSummary {
         ? null
         : state.against === state.step
           ? "comparing from here: choose another pass"
-          : `not compared with ${base.index} ${base.name}: that is ${base.method}, and only passes of one method can be compared`;
+          : base &&
+            `not compared with ${base.index} ${base.name}: that is ${base.method}, and only passes of one method can be compared`;
     const stop = () => app.navigate({ against: null });
     return [
       hint && h("span.fv-compare-hint", null, hint),
@@ -202,7 +204,10 @@ function explanation(step, model) {
 
 // --- one pass
 
-/** @param {Pair} pair */
+/**
+ * @param {Pair} pair
+ * @returns {(Fact | null)[]}
+ */
 function stepFacts(pair) {
   const { after: step } = pair;
   return [
@@ -211,7 +216,7 @@ function stepFacts(pair) {
     step.duration === null ? null : ["took", step.duration],
     ["constants", ...constants(step)],
     ...step.latency.map(latency),
-    ...step.latency_changes.map((/** @type {{ text: any }} */ { text }) => ["this pass", h("strong", null, text)]),
+    ...step.latency_changes.map(({ text }) => /** @type {Fact} */ (["this pass", h("strong", null, text)])),
     numerics(step.numerics),
   ];
 }
@@ -227,7 +232,7 @@ function nodeWords(pair) {
     );
   }
   const { added, removed, changed } = pair.counts();
-  const part = (/** @type {string} */ sign, /** @type {any} */ count, /** @type {string} */ kind) =>
+  const part = (/** @type {string} */ sign, /** @type {number} */ count, /** @type {string} */ kind) =>
     count ? h(`span.fv-${kind}`, null, ` ${sign}${count}`) : null;
   if (pair.after.tidied && !pair.chosen) {
     return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
@@ -236,7 +241,10 @@ function nodeWords(pair) {
   return [part("−", removed, "removed"), part("+", added, "added"), part("~", changed, "modified")];
 }
 
-/** @param {Pair} pair */
+/**
+ * @param {Pair} pair
+ * @returns {Fact | null}
+ */
 function operators(pair) {
   const words = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
   if (!words.length) return null;
@@ -247,13 +255,19 @@ function operators(pair) {
   ];
 }
 
-/** @param {ViewStep} step */
+/**
+ * @param {ViewStep} step
+ * @returns {Child[]}
+ */
 function constants(step) {
   const still = step.constants_delta === null || step.constants_delta === "±0";
   return [step.constants, still ? null : h("span.fv-muted", null, ` ${step.constants_delta}`)];
 }
 
-/** @param {any} entry */
+/**
+ * @param {Latency} entry
+ * @returns {Fact}
+ */
 function latency(entry) {
   const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
   return [
@@ -274,14 +288,14 @@ function unseen(words) {
   return words ? h("span.fv-muted", null, ` (${words})`) : null;
 }
 
-/** @param {any} entry */
+/** @param {Latency} entry */
 function timed(entry) {
   return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
 }
 
 /**
  * @param {string} verdict
- * @param {any} text
+ * @param {Child} text
  */
 function verdictWords(verdict, text) {
   return h("span", { title: VERDICT_NOTE, class: `fv-verdict-${verdict.split(" ")[0]}` }, text);
@@ -289,40 +303,44 @@ function verdictWords(verdict, text) {
 
 /**
  * One fact for all references: their errors, then what torch's tolerances say of them.
- * @param {any} entries
+ * @param {Numerics[]} entries
+ * @returns {Fact | null}
  */
 function numerics(entries) {
   if (!entries.length) return null;
-  const words = entries.map((/** @type {any} */ entry, /** @type {any} */ index) => [
+  const words = entries.map((entry, index) => [
     index ? ", " : "",
     errorWords(entry),
     entry.error === null ? against(entry) : null,
     beyond(entry),
   ]);
-  const fine = entries.every((/** @type {any} */ entry) => entry.error === null && entry.close);
+  const fine = entries.every((entry) => entry.error === null && entry.close);
   return ["largest error", words, fine ? h("span.fv-good", null, " within tolerance") : null];
 }
 
-/** @param {any} entry */
+/** @param {Numerics} entry */
 function errorWords(entry) {
   return entry.error === null
     ? entry.max_abs
     : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
 }
 
-/** @param {any} entry */
+/** @param {Numerics} entry */
 function against(entry) {
   return h("span.fv-muted", null, ` against ${entry.reference}`);
 }
 
-/** @param {any} entry */
+/** @param {Numerics} entry */
 function beyond(entry) {
   return entry.error === null && !entry.close ? h("span.fv-bad", null, " ≠ past tolerance") : null;
 }
 
 // --- two passes
 
-/** @param {Pair} pair */
+/**
+ * @param {ComparedPair} pair
+ * @returns {(Fact | null)[]}
+ */
 function comparedFacts(pair) {
   const { before, after } = pair;
   return [
@@ -330,17 +348,18 @@ function comparedFacts(pair) {
     operators(pair),
     ["constants", `${before.constants} → ${after.constants}`],
     ["attributes read", `${pair.model.reads(before.index).size} → ${pair.model.reads(after.index).size}`],
-    ...after.latency.map((/** @type {any} */ entry) => comparedLatency(pair, entry)),
-    ...after.numerics.map((/** @type {any} */ entry) => comparedError(pair, entry)),
+    ...after.latency.map((entry) => comparedLatency(pair, entry)),
+    ...after.numerics.map((entry) => comparedError(pair, entry)),
   ];
 }
 
 /**
- * @param {Pair} pair
- * @param {any} entry
+ * @param {ComparedPair} pair
+ * @param {Latency} entry
+ * @returns {Fact | null}
  */
 function comparedLatency(pair, entry) {
-  const old = pair.before.latency.find((/** @type {{ device: string }} */ { device }) => device === entry.device);
+  const old = pair.before.latency.find(({ device }) => device === entry.device);
   if (!old) return null;
   const told = pair.latencyVerdict(entry.device);
   const words = told
@@ -358,13 +377,12 @@ function comparedLatency(pair, entry) {
 }
 
 /**
- * @param {Pair} pair
- * @param {any} entry
+ * @param {ComparedPair} pair
+ * @param {Numerics} entry
+ * @returns {Fact | null}
  */
 function comparedError(pair, entry) {
-  const old = pair.before.numerics.find(
-    (/** @type {{ reference: string }} */ { reference }) => reference === entry.reference,
-  );
+  const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
   if (!old || old.error !== null || entry.error !== null) return null;
   return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
 }

@@ -10,8 +10,8 @@ import { SourcePlaces } from "./source_places.js";
 
 export class TraceModel {
   /**
-   * @param {any} view what `viewer.views.view_data` returned
-   * @param {any} graph what `viewer.views.graph_data.graph_data` returned for the same trace
+   * @param {ViewData} view what `viewer.views.view_data` returned
+   * @param {GraphMessage} graph what `viewer.views.graph_data.graph_data` returned for the same trace
    */
   constructor(view, graph) {
     this.view = view;
@@ -20,22 +20,27 @@ export class TraceModel {
     this.steps = view.steps;
     this.methods = view.methods;
     this.attributes = view.attributes;
-    this.attributeIndex = new Map(
-      view.attributes.map((/** @type {any} */ row, /** @type {any} */ index) => [row.path, index]),
-    );
+    this.attributeIndex = new Map(view.attributes.map((row, index) => [row.path, index]));
     this.links = new SourceLinks(
       view.by_line ?? { files: [], places: [], sets: [], nodes: {}, notes: { calls: "", time: "", error: "" } },
     );
     this.histories = new NodeHistories(this);
     this.sources = new SourcePlaces(this);
+    /** @type {Map<string, Map<string, AttributeRow[]>>} */
     this.holders = new Map();
     /** @type {Map<string, Parts>} */
     this.coloured = new Map(); // see colouring.js
   }
 
-  /** @param {any} index */
+  /**
+   * The step of an index; null for null and, as a link may name any number, where there is none.
+   * @template {number | null} Index
+   * @param {Index} index
+   * @returns {Index extends number ? ViewStep : ViewStep | null}
+   */
   step(index) {
-    return index === null ? null : this.steps[index] || null;
+    const step = index === null ? null : this.steps[index] || null;
+    return /** @type {Index extends number ? ViewStep : ViewStep | null} */ (step);
   }
 
   /**
@@ -46,14 +51,17 @@ export class TraceModel {
     return step.does.map((place) => this.view.pass_texts[place]);
   }
 
-  /** @param {any} path */
+  /**
+   * @param {string} path
+   * @returns {AttributeRow | null}
+   */
   attribute(path) {
-    return this.attributes[this.attributeIndex.get(path)] || null;
+    return this.attributes[this.attributeIndex.get(path) ?? -1] || null;
   }
 
   /**
    * The snapshot a step leaves behind, as its place in the graph data.
-   * @param {any} index
+   * @param {number} index
    */
   snapshot(index) {
     return this.graphs.steps[index].after;
@@ -61,7 +69,7 @@ export class TraceModel {
 
   /**
    * The contents of a step's graph: see `Snapshots.graph`. Steps that left the graph as it was share one object.
-   * @param {any} index
+   * @param {number} index
    */
   graph(index) {
     return this.texts.graph(this.snapshot(index));
@@ -72,7 +80,7 @@ export class TraceModel {
    * @param {string} method
    */
   chains(method) {
-    return [this.steps.filter((/** @type {ViewStep} */ step) => step.method === method)];
+    return [this.steps.filter((step) => step.method === method)];
   }
 
   /**
@@ -89,8 +97,8 @@ export class TraceModel {
 
   /**
    * Whether two different steps can be held against each other: those of one method.
-   * @param {any} one
-   * @param {any} other
+   * @param {number | null} one
+   * @param {number | null} other
    */
   comparable(one, other) {
     const [first, second] = [this.step(one), this.step(other)];
@@ -99,16 +107,20 @@ export class TraceModel {
 
   /**
    * A step and what it is compared with.
-   * @param {any} index
+   * @template {number | null} Index
+   * @param {Index} index
+   * @param {number | null} [against]
+   * @returns {Index extends number ? Pair : Pair | null} null where there is no such step
    */
   pair(index, against = null) {
-    return this.step(index) && new Pair(this, this.baseOf(index, against), index);
+    const pair = index === null || !this.step(index) ? null : new Pair(this, this.baseOf(index, against), index);
+    return /** @type {Index extends number ? Pair : Pair | null} */ (pair);
   }
 
   /**
    * The id of the node that defines a value or has that id in a step, or null.
-   * @param {any} index
-   * @param {any} name
+   * @param {number} index
+   * @param {string} name
    */
   resolve(index, name) {
     const graph = this.graph(index);
@@ -118,30 +130,31 @@ export class TraceModel {
   /**
    * The input or return of a graph or block in the graphs of a pair, by its id: {node, at}, null where there is none.
    * @param {Pair} pair
-   * @param {any} id
+   * @param {string} id
    */
   end(pair, id) {
     const snapshots = [pair.before, pair.after].map((step) => step && this.snapshot(step.index));
     const found = this.graphs.isPseudo(this.graphs.keyOfId.get(id) ?? -1)
       ? nodeIn(this.graphs, /** @type {[number | null, number | null]} */ (snapshots), id)
       : null;
-    return found && { node: found.after ?? found.before, at: (found.after ? pair.after : pair.before).index };
+    return (
+      found && { node: found.after ?? found.before, at: (found.after || !pair.before ? pair.after : pair.before).index }
+    );
   }
 
   /**
    * Value name → attribute path, for every attribute a step's graph reads from the module it was called on.
-   * @param {any} index
+   * @param {number} index
    */
   reads(index) {
     const graph = this.graph(index);
     if (graph.reads) return graph.reads;
+    /** @type {Map<string, string>} */
     const reads = new Map();
     for (const node of graph.nodes.values()) {
       const owner = node.op === "prim::GetAttr" ? node.inputs[0] : undefined;
       if (owner === undefined || !(owner === graph.root || reads.has(owner))) continue;
-      const name = node.attributes
-        .find((/** @type {{ name: string }} */ pair) => pair.name === "name")
-        ?.text.replace(/^"|"$/g, "");
+      const name = node.attributes.find((pair) => pair.name === "name")?.text.replace(/^"|"$/g, "") ?? "";
       reads.set(node.outputs[0].name, owner === graph.root ? name : `${reads.get(owner)}.${name}`);
     }
     graph.reads = reads;
@@ -155,12 +168,13 @@ export class TraceModel {
    */
   held(method) {
     if (!this.holders.has(method)) {
+      /** @type {Map<string, AttributeRow[]>} */
       const held = new Map();
       for (const row of this.attributes) {
         for (const location of row.locations) {
           if (location.method !== method) continue;
           if (!held.has(location.value)) held.set(location.value, []);
-          held.get(location.value).push(row);
+          held.get(location.value)?.push(row);
         }
       }
       for (const row of this.attributes) {
@@ -168,12 +182,12 @@ export class TraceModel {
       }
       this.holders.set(method, held);
     }
-    return this.holders.get(method);
+    return /** @type {Map<string, AttributeRow[]>} */ (this.holders.get(method));
   }
 
   /**
    * Value name → paths of the attributes that an input or constant called so is or holds, in a step of Inductor.
-   * @param {any} index
+   * @param {number} index
    */
   named(index) {
     const names = this.graphs.namesOf(index);
@@ -182,22 +196,20 @@ export class TraceModel {
 
   /**
    * Attributes that a value of a step is, reads or holds.
-   * @param {any} index
+   * @param {number} index
    * @param {string} value
    */
   attributesOf(index, value) {
     const path = this.reads(index).get(value);
     const read = path === undefined ? null : this.attribute(path);
     if (read) return [read];
-    const named = (this.named(index).get(value) ?? [])
-      .map((/** @type {any} */ one) => this.attribute(one))
-      .filter(Boolean);
+    const named = (this.named(index).get(value) ?? []).flatMap((one) => this.attribute(one) ?? []);
     return named.length ? named : (this.held(this.steps[index].method).get(value) ?? []);
   }
 
   /**
    * The id of what an input or constant of a step is drawn as, by the name of its value; undefined where there is none.
-   * @param {any} index
+   * @param {number} index
    * @param {string} value
    */
   holder(index, value) {
@@ -209,19 +221,17 @@ export class TraceModel {
 
   /**
    * Ids of the nodes and inputs of a step that are or read an attribute or hold its value.
-   * @param {any} index
-   * @param {any} path
+   * @param {number} index
+   * @param {string} path
    */
   nodesOf(index, path) {
     const row = this.attribute(path);
     if (row === null) return [];
     const reading = [...this.reads(index)].filter(([, read]) => read === path).map(([value]) => value);
     const holding = row.locations
-      .filter((/** @type {{ method: string }} */ { method }) => method === this.steps[index].method)
-      .map((/** @type {{ value: string }} */ { value }) => value)
-      .filter((/** @type {string} */ value) =>
-        this.attributesOf(index, value).some((/** @type {any} */ one) => one.path === path),
-      ); // the name may be another's here
+      .filter(({ method }) => method === this.steps[index].method)
+      .map(({ value }) => value)
+      .filter((value) => this.attributesOf(index, value).some((one) => one.path === path)); // the name may be another's here
     const folded = row.fate === "folded" ? [`self.${path}`] : [];
     const named = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
     return [
@@ -231,15 +241,14 @@ export class TraceModel {
 
   /**
    * Ids of the nodes in either graph of a pair that the chosen kernel computes, or else comes from.
-   * @param {{ program: any, kernel: any }} options
+   * @param {Pick<State, "program" | "kernel">} state
    * @param {Pair} pair
    */
   kernelNodes({ program, kernel }, pair) {
     const chosen = kernel === null ? undefined : this.view.programs[program]?.kernels[kernel];
     if (!chosen || pair.after.method !== this.view.programs[program].method) return [];
-    const graphs = [pair.after, pair.before].filter(Boolean).map(({ index }) => this.graph(index).nodes);
-    const there = (/** @type {any} */ ids) =>
-      ids.filter((/** @type {any} */ id) => graphs.some((nodes) => nodes.has(id)));
+    const graphs = pair.steps().map(({ index }) => this.graph(index).nodes);
+    const there = (/** @type {string[]} */ ids) => ids.filter((id) => graphs.some((nodes) => nodes.has(id)));
     const computed = there(chosen.nodes);
     return computed.length ? computed : there(chosen.origins);
   }
@@ -264,10 +273,10 @@ export class TraceModel {
 
   /**
    * The reads of a remaining attribute in the last graphs: {method, step, value, node} each.
-   * @param {any} path
+   * @param {string} path
    */
   readers(path) {
-    return this.finals().flatMap((/** @type {{ method: string, index: any }} */ { method, index }) =>
+    return this.finals().flatMap(({ method, index }) =>
       [...this.reads(index)]
         .filter(([, read]) => read === path)
         .map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })),
@@ -276,7 +285,7 @@ export class TraceModel {
 
   /**
    * The places of an attribute's value at the end: constants that hold it, or nodes that read the remaining attribute.
-   * @param {any} row
+   * @param {AttributeRow} row
    */
   homes(row) {
     return row.locations.length ? row.locations : this.readers(row.path);
@@ -284,7 +293,7 @@ export class TraceModel {
 
   /** The last step of every method. */
   finals() {
-    return this.methods.map((/** @type {string} */ method) => this.final(method));
+    return this.methods.map((method) => /** @type {ViewStep} */ (this.final(method)));
   }
 
   /**
@@ -293,7 +302,7 @@ export class TraceModel {
    */
   final(method) {
     return this.chains(method)[0]
-      .filter((/** @type {ViewStep} */ step) => step.stage !== "runtime")
+      .filter((step) => step.stage !== "runtime")
       .at(-1);
   }
 

@@ -26,7 +26,7 @@ export function valuesOf(constant, range = null) {
  * Names and texts of a constant's known numbers.
  * @param {any} constant
  */
-export function valueRows(constant) {
+function valueRows(constant) {
   const { zeros, nans, first } = constant.values;
   const count = constant.shape.reduce((/** @type {number} */ product, /** @type {number} */ size) => product * size, 1);
   const infinite = constant.nonfinite - nans;
@@ -146,7 +146,7 @@ export function tensorOf(model, row) {
  * @param {any} after
  */
 export function readConstants(model, pair, before, after) {
-  const old = before ? read(model, pair.before.index, before) : [];
+  const old = before && pair.before ? read(model, pair.before.index, before) : [];
   const now = after ? read(model, pair.after.index, after) : [];
   const blocks = [];
   for (let at = 0; at < Math.max(old.length, now.length); at++) {

@@ -1057,11 +1057,14 @@
     }
     async mayOpen(model) {
       if (model.startsWith("example:") || this.app.agreed.has(model)) return true;
-      const found = await this.app.ask({ type: "sandbox", model }).catch((error2) => ({ error: error2 }));
+      const found = await this.app.ask({ type: "sandbox", model }).catch((error2) => error2);
       if (this.form.request.model !== model || this.gone) return false;
-      if (found.error) this.refused(found.error);
-      else if (found.problem) this.askConsent(model, found);
-      return !found.error && !found.problem;
+      if (found instanceof Error) {
+        this.refused(found);
+        return false;
+      }
+      if (found.problem) this.askConsent(model, found);
+      return !found.problem;
     }
     askConsent(model, { model: file, problem, danger }) {
       this.form.tree.say("The model was not opened.");
@@ -1663,12 +1666,12 @@
   function copySheet() {
     const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
     const element3 = dialog2("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
-    element3.show = (words5) => {
+    const show = (words5) => {
       text.value = words5;
       element3.showModal();
       text.select();
     };
-    return element3;
+    return { element: element3, show };
   }
   function explains(app, name2) {
     return name2 !== void 0 && app.terms.has(name2) ? { data: { term: name2 }, "aria-describedby": idOf(app, name2) } : {};
@@ -1841,7 +1844,8 @@
     }
     linkedTo(node) {
       const { model, pair } = this.app;
-      for (const step of node === null ? [] : [pair?.after, pair?.before].filter(Boolean)) {
+      if (node === null) return [];
+      for (const step of pair?.steps() ?? []) {
         const found = model.graph(step.index).nodes.get(node);
         if (found) {
           return found.outputs.flatMap(({ name: name2 }) => model.attributesOf(step.index, name2)).map((row) => row.path);
@@ -1985,6 +1989,9 @@
       this.before = model.step(before);
       this.after = model.step(after);
     }
+    steps() {
+      return this.before ? [this.after, this.before] : [this.after];
+    }
     get chosen() {
       return this.before !== null && this.before.index !== this.after.before;
     }
@@ -2016,7 +2023,7 @@
       const now = this.model.graph(this.after.index).lines;
       if (!this.before || this.same) return now.map((line2, at) => ({ kind: "same", line: line2, old: at + 1, new: at + 1 }));
       const { graphs } = this.model;
-      const same2 = (one, other) => one.depth === other.depth && one.text === other.text && (one.row === void 0 || graphs.sameNode(one.row, other.row));
+      const same2 = (one, other) => one.depth === other.depth && one.text === other.text && (one.row === void 0 || other.row !== void 0 && graphs.sameNode(one.row, other.row));
       return diffLines(this.model.graph(this.before.index).lines, now, same2);
     }
     latencyVerdict(device) {
@@ -2068,7 +2075,9 @@
       this.shown = theme;
       this.mark();
       const { pair } = this.app;
-      if (pair !== this.pair) fill(this.table, pair?.chosen ? measured(pair.before) : null, measured(pair?.after));
+      if (pair !== this.pair) {
+        fill(this.table, pair?.chosen && pair.before ? measured(pair.before) : null, pair ? measured(pair.after) : null);
+      }
       this.pair = pair;
     }
     async draw(theme) {
@@ -2126,7 +2135,7 @@
     }
     places() {
       const { pair } = this.app;
-      return { chosen: pair?.after.index ?? OUTSIDE, base: pair?.chosen ? pair.before.index : OUTSIDE };
+      return { chosen: pair?.after.index ?? OUTSIDE, base: pair?.chosen && pair.before ? pair.before.index : OUTSIDE };
     }
   };
   function caption({ title, note: note3 }) {
@@ -2288,7 +2297,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     graph(snapshot) {
       const known = this.cache.get(snapshot);
       if (known) return known;
-      if (this.cache.size > KEPT) this.cache.delete(this.cache.keys().next().value);
+      const [oldest] = this.cache.keys();
+      if (this.cache.size > KEPT) this.cache.delete(oldest);
       const graph = this.read(snapshot);
       this.cache.set(snapshot, graph);
       return graph;
@@ -2521,7 +2531,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { pair } = this.app;
       if (this.pair !== pair) this.build(pair);
       this.pair = pair;
-      this.mark(pair);
+      if (pair) this.mark(pair);
     }
     destroy() {
       this.code.destroy();
@@ -2529,11 +2539,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     build(pair) {
       const step = pair?.after;
       const code = (one) => one && one.code !== null ? textLines(this.app.model.view.codes[one.code]) : null;
-      const [before, after] = [pair?.chosen ? code(pair.before) : null, code(step)];
+      const base2 = pair?.chosen ? pair.before : null;
+      const [before, after] = [code(base2), code(step)];
       this.compared = before !== null && after !== null;
-      this.lines = this.compared ? diffLines(before, after, () => true) : after ?? [];
-      const untold = pair?.chosen && after && !before ? ` (torch gave none for ${stepLabel(pair.before)})` : "";
-      this.title.textContent = this.compared ? `Code of ${stepLabel(pair.before)} and ${stepLabel(step)}` : `Code after this pass${untold}`;
+      this.lines = before && after ? diffLines(before, after, () => true) : after ?? [];
+      const untold = base2 && after && !before ? ` (torch gave none for ${stepLabel(base2)})` : "";
+      this.title.textContent = this.compared && base2 && step ? `Code of ${stepLabel(base2)} and ${stepLabel(step)}` : `Code after this pass${untold}`;
       this.code.element.hidden = after === null;
       this.none.hidden = after !== null;
       if (after === null) fill(this.none, this.nothing(step));
@@ -2587,8 +2598,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         row.classList.remove("fv-chosen");
       }
       const { focused, model } = this.app;
-      const node = (id) => model.graph(pair.after.index).nodes.get(id) ?? (pair.before && model.graph(pair.before.index).nodes.get(id));
-      const nodes2 = [...focused].map(node).filter(Boolean);
+      const graphs = pair.steps().map(({ index }) => model.graph(index));
+      const nodes2 = [...focused].flatMap((id) => graphs.find((graph) => graph.nodes.has(id))?.nodes.get(id) ?? []);
       const places = nodes2.flatMap((one) => model.places(pair.after.method, one)).map(({ source }) => `${source.file}:${source.line}`);
       const rows = [...this.source.querySelectorAll("[data-place]")];
       for (const place of places.reverse()) {
@@ -2821,7 +2832,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return row.digest ? model.graphs.constantOfDigest(row.digest) ?? null : null;
   }
   function readConstants(model, pair, before, after) {
-    const old = before ? read(model, pair.before.index, before) : [];
+    const old = before && pair.before ? read(model, pair.before.index, before) : [];
     const now = after ? read(model, pair.after.index, after) : [];
     const blocks = [];
     for (let at = 0; at < Math.max(old.length, now.length); at++) {
@@ -2868,7 +2879,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     inThisPass({ path }) {
       const { focused, model, pair } = this.app;
       if (!pair || !focused.size) return null;
-      const at = model.nodesOf(pair.after.index, path).length ? pair.after.index : pair.before.index;
+      const at = !pair.before || model.nodesOf(pair.after.index, path).length ? pair.after.index : pair.before.index;
       return section(`In the graph of step ${stepLabel(model.step(at))}`, h("ul.fv-list", null, [...focused].map((id) => h("li", null, this.details.nodeLink(id, at)))));
     }
     evidence(evidence, index) {
@@ -3186,7 +3197,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function differences(details, members, others, link) {
     const { model, pair } = details.app;
-    const shownSteps = [pair.after, pair.before].filter(Boolean).map(({ index }) => index);
+    const shownSteps = pair?.steps().map(({ index }) => index) ?? [];
     const lines = attributeLines(model, members).map((text) => h("li.fv-wrap", null, text));
     for (const other of others) {
       lines.push(h("li.fv-wrap", null, link(other), ` stands apart: ${apartText(model, members[0], other, shownSteps)}`));
@@ -3573,7 +3584,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const after = model.graph(step.index).nodes.get(id);
       const node = after || before;
       if (!node) return this.end(pair, id) ?? this.absent(id, step);
-      const at = after ? step.index : pair.before.index;
+      const at = after || !pair.before ? step.index : pair.before.index;
       return [detailsTitle(node.op, this.fate(pair, before, after)), h("p.fv-mono.fv-wrap.fv-muted", null, `%${id}`), this.origin(at, node), before && after && before !== after ? this.changes(before, after) : null, this.values(at, node), this.worth(at, id), this.texts(node), this.constant(node), readConstants(model, pair, before, after), nodeKernels(this, step.method, id), this.source(step.method, node), nodeHistory(this, step.method, id), nodeRewrites(this, step.method, id)];
     }
     end(pair, id) {
@@ -3593,7 +3604,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     absent(id, step) {
       const { model } = this.app;
-      const outline = this.app.panels.get("graph")?.view?.outline();
+      const graph = this.app.panels.get("graph");
+      const outline = graph?.view?.outline();
       const group2 = outline?.groups.get(id);
       const repeated = group2 && repeatDetails(this, group2, outline);
       if (repeated) return repeated;
@@ -3616,7 +3628,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { pair } = this.app;
       const fields = changedFields(before, after).filter((field2) => field2 !== "source");
       if (!fields.length) return null;
-      return section(pair.chosen ? `Changed between ${stepLabel(pair.before)} and ${stepLabel(pair.after)}` : "Changed in this pass", h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-removed", null, "− ", nodeText({ ...before, source: null }))), h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-added", null, "+ ", nodeText({ ...after, source: null }))));
+      return section(pair?.chosen && pair.before ? `Changed between ${stepLabel(pair.before)} and ${stepLabel(pair.after)}` : "Changed in this pass", h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-removed", null, "− ", nodeText({ ...before, source: null }))), h("p.fv-mono.fv-wrap.fv-small", null, h("span.fv-added", null, "+ ", nodeText({ ...after, source: null }))));
     }
     values(at, node) {
       const { model } = this.app;
@@ -3719,7 +3731,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return wide("What changed the results", errors4.map((method) => this.errorsOf(method, errors4.length > 1)));
     }
     errorsOf({ method, present, total, added }, several) {
-      const rows = added.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step), this.app.model.step(row.step).before === null ? h("span.fv-muted", null, " the graph as it came") : null), h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null), h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`))));
+      const rows = added.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step), this.app.model.step(row.step)?.before === null ? h("span.fv-muted", null, " the graph as it came") : null), h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null), h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`))));
       const before = present === null ? null : h("p", null, "Against float64: ", h("strong.fv-num", null, present), " before freezing (eager)", total === null ? null : [", ", h("strong.fv-num", null, total), " after all passes"]);
       return [several ? h("h4.fv-block-title", null, method) : null, rows.length ? grid("", ["Added by", "Largest error against eager", "torch's tolerances"], rows) : h("p", null, "No pass moved the outputs away from eager's."), before];
     }
@@ -4842,7 +4854,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       write(job, shorten(FONTS.detail, content.detail, place.room), place.middle, place.y + LINE_TITLE, style);
     }
     paintChips(job, item, content.lines, y + (content.detail ? 41 : 27));
-    if (own) paintSign(job, { sign: SIGNS4[status], colour: own.line, font: FONTS.sign, radius: 8 }, x + 1, y + 1);
+    if (own && status) {
+      paintSign(job, { sign: SIGNS4[status], colour: own.line, font: FONTS.sign, radius: 8 }, x + 1, y + 1);
+    }
   }
   function paintTitle(job, { title, caption: caption2 }, own, { middle, y, room }) {
     const colour = own ? own.text : job.theme.text;
@@ -8151,8 +8165,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var GraphPanel = class {
     constructor(app) {
       this.view = void 0;
-      this.wanted = void 0;
-      this.busy = void 0;
+      this.wanted = null;
+      this.busy = false;
       this.app = app;
       this.id = "graph";
       this.label = "Graph";
@@ -8252,13 +8266,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         this.app.say(error2.message);
       }
     }
-    mark({ before, after }, { fates: wanted, program, kernel, line: line2, node, attribute }) {
+    mark(pair, { fates: wanted, program, kernel, line: line2, node, attribute }) {
       const styles = getComputedStyle(this.element);
       if (line2 && kernel === null && node === null && attribute === null) {
-        return this.markLine(line2, styles.getPropertyValue("--accent").trim());
+        return this.markLine(line2, pair, styles.getPropertyValue("--accent").trim());
       }
       if (kernel !== null) {
-        return this.markKernel(this.app.model.view.programs[program].kernels[kernel], styles.getPropertyValue("--accent").trim());
+        return this.markKernel(this.app.model.view.programs[program].kernels[kernel], pair, styles.getPropertyValue("--accent").trim());
       }
       const marks = {};
       const fates2 = /* @__PURE__ */ new Map();
@@ -8266,19 +8280,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         if (!fates2.has(fate)) fates2.set(fate, styles.getPropertyValue(`--${fate}`).trim());
         marks[value] = { fill: fates2.get(fate), label: fate, sign: fate[0].toUpperCase() };
       };
-      for (const at of wanted ? [before, after] : []) if (at) this.eachAttribute(at.index, add2);
+      for (const { index } of wanted ? pair.steps().reverse() : []) this.eachAttribute(index, add2);
       this.view.setMarks(marks);
       this.view.setLegend([...fates2].sort().map(([label2, fill3]) => ({ fill: fill3, label: label2, sign: label2[0].toUpperCase() })), "attributes:");
     }
-    markKernel({ name: name2 }, fill3) {
+    markKernel({ name: name2 }, pair, fill3) {
       const mark = { fill: fill3, label: "kernel", sign: "K" };
-      const nodes2 = this.app.model.kernelNodes(this.app.current, this.app.pair);
+      const nodes2 = this.app.model.kernelNodes(this.app.current, pair);
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend([{ ...mark, label: name2 }], "kernel:");
     }
-    markLine(line2, fill3) {
+    markLine(line2, pair, fill3) {
       const mark = { fill: fill3, label: `line ${line2.slice(line2.lastIndexOf(":") + 1)}`, sign: "L" };
-      const { model, pair } = this.app;
+      const { model } = this.app;
       const nodes2 = telling(model.lineNodes(line2, pair), model.graph(pair.after.index).nodes);
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend([mark], "source:");
@@ -8313,7 +8327,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     hear(event) {
       const { app } = this;
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (app.sheet.open || app.copySheet.open || !app.root.getClientRects().length) return;
+      if (app.sheet.open || app.copySheet.element.open || !app.root.getClientRects().length) return;
       const path = event.composedPath();
       const within = (selector) => path.some((element3) => element3.matches?.(selector));
       if (within("dialog, [role=menu]")) return;
@@ -8344,9 +8358,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     search() {
       const { app } = this;
       const panel = app.panels.get(app.current.tab);
-      if (panel.focusSearch) return panel.focusSearch();
+      if (panel?.focusSearch) return panel.focusSearch();
       app.navigate({ tab: "graph" });
-      app.panels.get("graph").focusSearch();
+      app.panels.get("graph")?.focusSearch?.();
     }
   };
   var AliasesPanel = class {
@@ -8384,14 +8398,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     mark() {
       const { focused } = this.app;
       for (const row of this.writes.querySelectorAll("[data-node]")) {
-        row.classList.toggle("fv-chosen", focused.has(row.dataset.node));
+        row.classList.toggle("fv-chosen", focused.has(row.dataset.node ?? ""));
       }
       this.list.refresh();
       const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
       if (place >= 0) this.list.reveal(place, { middle: true });
     }
     isChosen(value) {
-      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value));
+      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value) ?? "");
     }
     build(state) {
       const step = this.stepOf(state);
@@ -8484,13 +8498,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (key !== this.shown) this.build(state);
       this.shown = key;
       for (const cell of this.body.querySelectorAll("[data-node]")) {
-        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node));
+        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node ?? ""));
       }
     }
     build(state) {
       const { model } = this.app;
-      const steps = state.scope === "all" ? model.steps : [model.step(state.step)].filter(Boolean);
-      const blocks = steps.map((step) => this.block(step)).filter(Boolean);
+      const steps = state.scope === "all" ? model.steps : [model.step(state.step)];
+      const blocks = steps.flatMap((step) => (step && this.block(step)) ?? []);
       fill(this.body, blocks.length ? blocks : this.nothing(state));
     }
     nothing(state) {
@@ -8525,7 +8539,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var PassFrame = class {
     constructor(app, { label: label2, quiet, heads: heads2 }) {
-      this.drawn = void 0;
+      this.drawn = false;
       this.app = app;
       this.options = /* @__PURE__ */ new Map();
       this.filter = h("input.fv-input", { type: "search", placeholder: "Filter passes", "aria-label": "Filter passes by name", oninput: () => app.navigate({ passes: this.filter.value }) });
@@ -8582,7 +8596,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { current } = this.app;
       if (event.target.closest(".fv-pass-index")) this.app.navigate({ against: current.against === step ? null : step });
       else if (!event.shiftKey) this.choose(step);
-      else if (step > current.step) this.app.navigate({ step, against: current.against ?? current.step });
+      else if (step > (current.step ?? -1)) this.app.navigate({ step, against: current.against ?? current.step });
       else this.app.navigate({ against: step });
     }
     choose(step) {
@@ -8609,9 +8623,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     markBase({ step, against: against2 }) {
       const { model } = this.app;
-      const [first, last] = model.comparable(against2, step) ? [Math.min(step, against2), Math.max(step, against2)] : [against2, against2];
+      const ends = step !== null && model.comparable(against2, step) ? [step, against2 ?? step] : [against2 ?? -1];
+      const [first, last] = [Math.min(...ends), Math.max(...ends)];
       for (const [index, option] of this.options) {
-        const between2 = against2 !== null && index >= first && index <= last && model.step(index).method === model.step(against2).method;
+        const between2 = against2 !== null && index >= first && index <= last && model.step(index)?.method === model.step(against2)?.method;
         option.classList.toggle("fv-pass-between", between2);
         option.classList.toggle("fv-pass-base", index === against2);
         if (index === against2) option.setAttribute("aria-description", "compared from here");
@@ -8733,10 +8748,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.element = h("div.fv-print", { "aria-hidden": "true" });
     }
     fill() {
-      const summary = this.app.panels.get("summary");
+      const summary = this.app.panels.get("summary")?.content;
       if (!summary) return;
-      if ("comparison" in this.app.model) return this.element.replaceChildren(summary.content());
-      this.element.replaceChildren(...[this.title(), summary.content(), this.fates(), this.charts(), ...this.passes()].filter((part4) => part4 !== null));
+      if ("comparison" in this.app.model) return this.element.replaceChildren(summary());
+      this.element.replaceChildren(...[this.title(), summary(), this.fates(), this.charts(), ...this.passes()].filter((part4) => part4 !== null));
     }
     clear() {
       this.element.replaceChildren();
@@ -8780,19 +8795,22 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function toFragment(state) {
     const words5 = new URLSearchParams();
     for (const [key, value] of Object.entries(state)) {
-      if (!(key in DEFAULTS2) || value === null || String(value) === String(DEFAULTS2[key])) continue;
-      words5.set(key, typeof value === "boolean" ? Number(value) : value);
+      if (!isKey(key) || value === null || String(value) === String(DEFAULTS2[key])) continue;
+      words5.set(key, String(typeof value === "boolean" ? Number(value) : value));
     }
     return words5.toString();
   }
   function fromFragment(fragment) {
     const state = {};
     for (const [key, text] of new URLSearchParams(fragment.replace(/^#/, ""))) {
-      if (!Object.hasOwn(DEFAULTS2, key)) continue;
+      if (!isKey(key)) continue;
       const value = parse(key, text);
       if (value !== void 0) state[key] = value;
     }
     return state;
+  }
+  function isKey(key) {
+    return Object.hasOwn(DEFAULTS2, key);
   }
   function parse(key, text) {
     if (NUMBERS.has(key)) return /^\d+$/.test(text) ? Number(text) : void 0;
@@ -8832,8 +8850,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         return;
       }
       const { after: step } = pair;
-      const facts2 = pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter(Boolean).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+      const facts2 = pair.before && pair.chosen ? comparedFacts(pair) : stepFacts(pair);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter((fact3) => fact3 !== null).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
     }
     label(text) {
       const name2 = TERMS[text.split(",")[0]];
@@ -8856,7 +8874,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         return h("button.fv-linklike.fv-small", { type: "button", title: "Then choose any other pass (c)", onclick: start }, "Compare from here");
       }
       const base2 = app.model.step(state.against);
-      const hint = pair.before?.index === state.against ? null : state.against === state.step ? "comparing from here: choose another pass" : `not compared with ${base2.index} ${base2.name}: that is ${base2.method}, and only passes of one method can be compared`;
+      const hint = pair.before?.index === state.against ? null : state.against === state.step ? "comparing from here: choose another pass" : base2 && `not compared with ${base2.index} ${base2.name}: that is ${base2.method}, and only passes of one method can be compared`;
       const stop = () => app.navigate({ against: null });
       return [hint && h("span.fv-compare-hint", null, hint), h("button.fv-button.fv-compare-stop", { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop }, "Stop comparing")];
     }
@@ -9293,13 +9311,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.coloured = /* @__PURE__ */ new Map();
     }
     step(index) {
-      return index === null ? null : this.steps[index] || null;
+      const step = index === null ? null : this.steps[index] || null;
+      return step;
     }
     passTexts(step) {
       return step.does.map((place) => this.view.pass_texts[place]);
     }
     attribute(path) {
-      return this.attributes[this.attributeIndex.get(path)] || null;
+      return this.attributes[this.attributeIndex.get(path) ?? -1] || null;
     }
     snapshot(index) {
       return this.graphs.steps[index].after;
@@ -9320,7 +9339,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return first !== null && second !== null && first !== second && first.method === second.method;
     }
     pair(index, against2 = null) {
-      return this.step(index) && new Pair(this, this.baseOf(index, against2), index);
+      const pair = index === null || !this.step(index) ? null : new Pair(this, this.baseOf(index, against2), index);
+      return pair;
     }
     resolve(index, name2) {
       const graph = this.graph(index);
@@ -9329,7 +9349,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     end(pair, id) {
       const snapshots = [pair.before, pair.after].map((step) => step && this.snapshot(step.index));
       const found = this.graphs.isPseudo(this.graphs.keyOfId.get(id) ?? -1) ? nodeIn(this.graphs, snapshots, id) : null;
-      return found && { node: found.after ?? found.before, at: (found.after ? pair.after : pair.before).index };
+      return found && { node: found.after ?? found.before, at: (found.after || !pair.before ? pair.after : pair.before).index };
     }
     reads(index) {
       const graph = this.graph(index);
@@ -9338,7 +9358,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       for (const node of graph.nodes.values()) {
         const owner = node.op === "prim::GetAttr" ? node.inputs[0] : void 0;
         if (owner === void 0 || !(owner === graph.root || reads.has(owner))) continue;
-        const name2 = node.attributes.find((pair) => pair.name === "name")?.text.replace(/^"|"$/g, "");
+        const name2 = node.attributes.find((pair) => pair.name === "name")?.text.replace(/^"|"$/g, "") ?? "";
         reads.set(node.outputs[0].name, owner === graph.root ? name2 : `${reads.get(owner)}.${name2}`);
       }
       graph.reads = reads;
@@ -9351,7 +9371,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
           for (const location2 of row.locations) {
             if (location2.method !== method) continue;
             if (!held.has(location2.value)) held.set(location2.value, []);
-            held.get(location2.value).push(row);
+            held.get(location2.value)?.push(row);
           }
         }
         for (const row of this.attributes) {
@@ -9369,7 +9389,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const path = this.reads(index).get(value);
       const read2 = path === void 0 ? null : this.attribute(path);
       if (read2) return [read2];
-      const named = (this.named(index).get(value) ?? []).map((one) => this.attribute(one)).filter(Boolean);
+      const named = (this.named(index).get(value) ?? []).flatMap((one) => this.attribute(one) ?? []);
       return named.length ? named : this.held(this.steps[index].method).get(value) ?? [];
     }
     holder(index, value) {
@@ -9390,7 +9410,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     kernelNodes({ program, kernel }, pair) {
       const chosen = kernel === null ? void 0 : this.view.programs[program]?.kernels[kernel];
       if (!chosen || pair.after.method !== this.view.programs[program].method) return [];
-      const graphs = [pair.after, pair.before].filter(Boolean).map(({ index }) => this.graph(index).nodes);
+      const graphs = pair.steps().map(({ index }) => this.graph(index).nodes);
       const there = (ids) => ids.filter((id) => graphs.some((nodes2) => nodes2.has(id)));
       const computed = there(chosen.nodes);
       return computed.length ? computed : there(chosen.origins);
@@ -9429,7 +9449,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var instances = 0;
   var Viewer = class {
     constructor(element3, data) {
-      this.gone = void 0;
+      this.gone = false;
       this.details = void 0;
       this.passes = void 0;
       this.panels = void 0;
@@ -9439,8 +9459,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.toast = void 0;
       this.sheet = void 0;
       this.copySheet = void 0;
-      this.pair = void 0;
-      this.focused = void 0;
+      this.pair = null;
+      this.focused = /* @__PURE__ */ new Set();
       this.fading = void 0;
       const { graph, charts = null, options = {} } = data;
       this.graph = graph;
@@ -9466,9 +9486,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return new TraceModel(view, graph);
     }
     on(event, callback) {
-      if (!this.listeners.has(event)) this.listeners.set(event, /* @__PURE__ */ new Set());
-      this.listeners.get(event).add(callback);
-      return () => this.listeners.get(event).delete(callback);
+      const callbacks = this.listeners.get(event) ?? /* @__PURE__ */ new Set();
+      this.listeners.set(event, callbacks.add(callback));
+      return () => callbacks.delete(callback);
     }
     setStep(step) {
       this.navigate({ step });
@@ -9576,7 +9596,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const content = h("div.fv-content", null, this.tabs.panes, this.details.element);
       const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content);
       const header2 = header(this);
-      fill(this.root, header2, failureBanner(this), unmeasuredBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet, this.terms.element, this.toast, this.printed.element);
+      fill(this.root, header2, failureBanner(this), unmeasuredBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet.element, this.terms.element, this.toast, this.printed.element);
     }
     render(previous) {
       const state = this.current;
@@ -9585,7 +9605,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.root.dataset.scheme = this.theme();
       this.root.dataset.tab = state.tab;
       this.passes.render(state, previous);
-      this.summary.render(state);
+      this.summary.render(state, previous);
       this.details.render(state);
       this.tabs.render(state, previous);
     }
@@ -9697,7 +9717,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     row({ name: name2, where, steps, differs, a, b }, none, spread) {
       const known = steps.filter((step) => step !== null);
-      const what = known.length ? this.app.link(name2, { step: known.at(-1) }) : name2;
+      const what = known.length ? this.app.link(name2, { step: known[known.length - 1] }) : name2;
       const sign2 = differs ? h("span.fv-pair-new", { role: "img", "aria-label": "differs", title: "Another thing in each" }, "≠ ") : null;
       return h("tr", { class: differs ? "" : "fv-row-same", data: known.length ? { steps: known.join(" ") } : {} }, h("th.fv-wrap", { scope: "row" }, sign2, what, where ? h("div.fv-muted.fv-small", null, where) : null), [a, b].map((cell) => h("td", null, cell ? told(cell, spread) : h("span.fv-muted", null, none))));
     }
@@ -9801,6 +9821,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var ComparisonModel = class extends TraceModel {
     constructor(view, graph, comparison) {
       super(view, graph);
+      this.side = 0;
       this.comparison = comparison;
       this.passRows = comparison.rows;
       this.fates = new Map(comparison.attributes.map((row) => [row.path, row]));
@@ -9812,7 +9833,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     chosen({ step, against: against2 }) {
       const [one, other] = [this.step(step), this.step(against2)];
       if (one && other && one.method === other.method && one.side === 1 && other.side === 0) return { step, against: against2 };
-      return this.shown(this.rowOfStep.get(step));
+      return this.shown(this.rowOfStep.get(step ?? -1) ?? -1);
     }
     get firstDifference() {
       return this.passRows.findIndex((row) => row.graph === null || !row.graph.empty);
@@ -9837,7 +9858,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     attribute(path, at = null) {
       const row = this.fates.get(path);
       if (!row) return null;
-      const side = at === null ? this.side ?? 0 : this.step(at).side;
+      const side = at === null ? this.side : this.step(at).side;
       return (side ? row.b : row.a) ?? row.a ?? row.b;
     }
     as(side, look) {
@@ -9848,21 +9869,24 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         this.side = 0;
       }
     }
+    sideOf(index) {
+      return this.step(index).side ?? 0;
+    }
     attributesOf(index, value) {
-      return this.as(this.step(index).side, () => super.attributesOf(index, value));
+      return this.as(this.sideOf(index), () => super.attributesOf(index, value));
     }
     nodesOf(index, path) {
-      return this.as(this.step(index).side, () => super.nodesOf(index, path));
+      return this.as(this.sideOf(index), () => super.nodesOf(index, path));
     }
     held(method) {
-      const side = this.side ?? 0;
+      const side = this.side;
       const key = `${side} ${method}`;
       if (!this.holders.has(key)) {
         const held = /* @__PURE__ */ new Map();
         for (const row of this.comparison.attributes) {
           const fate = side ? row.b : row.a;
-          for (const { value } of fate?.locations.filter((location2) => location2.method === method) ?? []) {
-            held.set(value, [...held.get(value) ?? [], fate]);
+          for (const { value, method: holding } of fate?.locations ?? []) {
+            if (fate && holding === method) held.set(value, [...held.get(value) ?? [], fate]);
           }
         }
         this.holders.set(key, held);
@@ -9874,8 +9898,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return [0, 1].map((side) => steps.filter((step) => step.side === side)).filter((chain) => chain.length);
     }
     finals() {
-      const side = this.side ?? 0;
-      return this.methods.flatMap((method) => this.chains(method).map((chain) => chain.at(-1))).filter((step) => step.side === side);
+      const side = this.side;
+      return this.methods.flatMap((method) => this.chains(method).flatMap((chain) => chain.at(-1) ?? [])).filter((step) => step.side === side);
     }
   };
   var SIDES3 = ["a", "b"];
@@ -9894,7 +9918,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         const { a, b } = model.fates.get(row.path);
         add2(value, a && b && a.fate !== b.fate ? { fate: "varies" } : row);
       };
-      model.as(model.step(at).side, () => super.eachAttribute(at, told3));
+      model.as(model.sideOf(at), () => super.eachAttribute(at, told3));
     }
   };
   var ComparisonAttributesPanel = class {
@@ -9977,7 +10001,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var ComparisonRewritesPanel = class extends RewritesPanel {
     build(state) {
       const { model, pair } = this.app;
-      const steps = state.scope === "all" ? model.steps : [pair?.before, pair?.after].filter(Boolean);
+      const steps = state.scope === "all" ? model.steps : pair?.steps().reverse() ?? [];
       const blocks = steps.map((step) => this.block(step)).filter(Boolean);
       fill(this.body, blocks.length ? blocks : this.nothing(state));
     }
@@ -10021,7 +10045,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     places() {
       const { chosen, base: base2 } = super.places();
-      const place = (step) => this.app.model.rowOfStep.get(step) ?? -10;
+      const { model } = this.app;
+      const place = (step) => model.rowOfStep.get(step) ?? -10;
       return { chosen: place(chosen), base: place(base2) };
     }
   };
@@ -10104,7 +10129,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     number(side, index) {
       const name2 = side.toUpperCase();
       if (index === null) return h("span.fv-pair-number.fv-pair-none", { title: `${name2} has no such pass` }, "–");
-      const own = this.app.model.step(index).label.slice(2);
+      const own = stepLabel(this.app.model.step(index)).slice(2);
       return h("span.fv-pair-number.fv-num", { class: `fv-side-${side}`, data: { side, step: index }, title: `Show ${name2} ${own} against what is shown of the other trace` }, own);
     }
   };
@@ -10268,7 +10293,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var MODULES_SHOWN = 3;
   var CrossBackendModel = class extends ComparisonModel {
     comparable(one, other) {
-      return super.comparable(one, other) && this.step(one).side === this.step(other).side;
+      return super.comparable(one, other) && this.step(one)?.side === this.step(other)?.side;
     }
     baseOf(index, against2 = null) {
       const step = this.step(index);
@@ -10370,7 +10395,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var CrossBackendGraphPanel = class extends GraphPanel {
     eachAttribute(at, add2) {
       const { model } = this.app;
-      model.as(model.step(at).side, () => super.eachAttribute(at, add2));
+      model.as(model.sideOf(at), () => super.eachAttribute(at, add2));
     }
   };
   var CrossBackendDetails = class extends ComparisonDetails {
@@ -10470,10 +10495,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var ViewerPage = class {
     constructor(app, address) {
-      this.turn = void 0;
+      this.turn = 0;
       this.heading = void 0;
       this.viewer = void 0;
-      this.gone = void 0;
+      this.gone = false;
       this.app = app;
       this.address = address;
       this.notice = h("div.fd-notice", { role: "status", hidden: true });
@@ -10485,7 +10510,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return Boolean(this.viewer);
     }
     async load() {
-      const turn = this.turn = (this.turn ?? 0) + 1;
+      const turn = this.turn += 1;
       this.unmount();
       this.waiting();
       const result = await this.app.fetchJson(this.address).then((data) => ({ data }), (error2) => ({ error: error2 }));
@@ -10520,9 +10545,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const options = { hash: true, theme: this.app.theme.choice, loadBokeh: () => Promise.resolve(globalThis.Bokeh), actions: this.actions(data), ...this.moreOptions() };
       this.viewer = mount(element3, { ...data, options });
       this.viewer.on("theme", (theme) => this.app.theme.choose(theme));
-      this.heading = element3.querySelector("h1");
-      if (this.heading) this.heading.tabIndex = -1;
-      if (this.app.page === this) this.heading?.focus({ preventScroll: true });
+      const heading3 = element3.querySelector("h1");
+      if (heading3) {
+        this.heading = heading3;
+        heading3.tabIndex = -1;
+        if (this.app.page === this) heading3.focus({ preventScroll: true });
+      }
       this.named(data);
       this.app.retitle();
     }
@@ -10531,12 +10559,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     unmount() {
       this.viewer?.destroy();
-      this.viewer = null;
+      this.viewer = void 0;
       this.app.retitle();
     }
     destroy() {
       this.gone = true;
       this.unmount();
+    }
+    get title() {
+      return "";
+    }
+    actions(_data) {
+      return [];
     }
     named(_data) {
     }
@@ -10682,7 +10716,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const [a, b] = this.picked;
       this.pickBar.hidden = !a;
       const { recent } = this.app.channel.library;
-      const names = this.picked.map((path) => nameText(recent.find((trace) => trace.path === path).name));
+      const names = this.picked.map((path) => nameText(recent.find((trace) => trace.path === path)?.name ?? path));
       const compare2 = () => this.app.go({ page: "compare", path: a, other: b });
       const clear = () => {
         this.picked = [];
@@ -11019,7 +11053,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var Keyboard3 = class {
     constructor(app) {
       this.app = app;
-      this.acts = { n: () => app.go({ page: "record", model: "" }), o: () => app.openFile(), x: () => app.page.job && isLive(app.page.job) && app.cancel(app.page.id), "/": () => app.page.search?.(), "?": () => this.show() };
+      this.acts = { n: () => app.go({ page: "record", model: "" }), o: () => app.openFile(), x: () => app.page?.job && isLive(app.page.job) && app.cancel(app.page.job.id), "/": () => app.page?.search?.(), "?": () => this.show() };
     }
     show() {
       const names = (key) => key.split(" ").map((name2) => [h("kbd", null, name2), " "]);
@@ -11512,8 +11546,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.header = void 0;
       this.stage = void 0;
       this.layer = void 0;
-      this.gone = void 0;
-      this.shown = void 0;
+      this.gone = false;
+      this.shown = "";
       this.chosenBackend = void 0;
       this.runningText = void 0;
       this.root = root;
@@ -11556,7 +11590,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       watch(document, "keydown", (event) => this.keyboard.hear(event));
       watch(window, "popstate", () => this.follow());
       this.drop.listen((event, run2) => watch(this.root, event, run2));
-      for (const name2 of ["site", "library", "jobs"]) this.stops.push(this.channel.on(name2, () => this.news(name2)));
+      for (const name2 of ["site", "library", "jobs"]) {
+        this.stops.push(this.channel.on(name2, () => this.news(name2)));
+      }
       this.channel.closed.then(() => this.disconnected());
     }
     destroy() {
@@ -11596,13 +11632,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (this.stage.firstElementChild) this.scrolls.set(this.shown, this.stage.firstElementChild.scrollTop);
     }
     show(route) {
-      const Page = { home: HomePage, folder: FolderPage, sweep: SweepPage, record: FormPage, job: JobPage, trace: TracePage, compare: ComparePage }[route.page];
+      const pages = { home: HomePage, folder: FolderPage, sweep: SweepPage, record: FormPage, job: JobPage, trace: TracePage, compare: ComparePage };
       const first = this.page === null;
       this.page?.destroy?.();
       this.page = null;
       this.layer.replaceChildren();
       this.shown = formatRoute(route);
-      const page = new Page(this, route);
+      const page = new pages[route.page](this, route);
       this.page = page;
       fill(this.stage, page.element);
       this.retitle();

@@ -10,6 +10,8 @@
       this.count = 0;
       this.waiting = [];
       this.listeners = new Map(NAMES.map((name) => [name, /* @__PURE__ */ new Set()]));
+      this.close = (() => {
+      });
       this.closed = new Promise((resolve) => this.close = resolve);
       this.page = "";
       this.connected = new Promise((resolve, reject) => {
@@ -19,6 +21,18 @@
       this.connected.catch(() => {
       });
       this.closed.then((text) => this.giveUp(text));
+    }
+    get site() {
+      return this.latest.site;
+    }
+    get library() {
+      return this.latest.library;
+    }
+    get jobs() {
+      return this.latest.jobs;
+    }
+    get latest() {
+      return this.model ?? this.values;
     }
     connect(model, page) {
       this.model = model;
@@ -72,11 +86,6 @@
       return address.href;
     }
   };
-  for (const name of NAMES) {
-    Object.defineProperty(Channel.prototype, name, { get() {
-      return (this.model ?? this.values)[name];
-    } });
-  }
   var HOLDER = "session";
   var byId = (id) => document.getElementById(id);
   var { values, libraries } = JSON.parse(byId("start").textContent);

@@ -1993,7 +1993,9 @@
       write(job, shorten(FONTS.detail, content.detail, place.room), place.middle, place.y + LINE_TITLE, style);
     }
     paintChips(job, item, content.lines, y + (content.detail ? 41 : 27));
-    if (own) paintSign(job, { sign: SIGNS[status], colour: own.line, font: FONTS.sign, radius: 8 }, x + 1, y + 1);
+    if (own && status) {
+      paintSign(job, { sign: SIGNS[status], colour: own.line, font: FONTS.sign, radius: 8 }, x + 1, y + 1);
+    }
   }
   function paintTitle(job, { title, caption }, own, { middle, y, room }) {
     const colour = own ? own.text : job.theme.text;

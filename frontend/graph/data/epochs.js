@@ -12,7 +12,7 @@ export function findEpochs(model, method) {
   const epochs = [];
   /** @type {any} */
   let epoch = null;
-  for (const step of model.steps.filter((/** @type {any} */ one) => one.method === method)) {
+  for (const step of model.steps.filter((one) => one.method === method)) {
     const pair = step.before === null ? [step.after] : [step.before, step.after];
     const alone = joined(model, new Uint8Array(model.ids.length), 0, pair);
     if (epoch) {

@@ -218,6 +218,7 @@ export class Model {
    * @param {number} after
    */
   diff(before, after) {
+    /** @type {Map<number, Status>} */
     const statuses = new Map();
     if (before === null || before === after) return statuses;
     const [old, now] = [this.snapshot(before), this.snapshot(after)];
@@ -246,9 +247,7 @@ export class Model {
    * @param {GraphStep} step
    */
   stepBefore(step) {
-    return (
-      this.steps.slice(0, step.index).findLast((/** @type {any} */ one) => one.method === step.method)?.index ?? null
-    );
+    return this.steps.slice(0, step.index).findLast((one) => one.method === step.method)?.index ?? null;
   }
 
   /**
@@ -380,7 +379,7 @@ function decodeNode(model, row) {
 export class Snapshot {
   /**
    * @param {Model} model
-   * @param {any} graph
+   * @param {{ inputs: number[]; body: number; output: number; }} graph
    */
   constructor(model, graph) {
     const table = (/** @type {number} */ size) => new Int32Array(size).fill(NONE);
@@ -405,7 +404,7 @@ export class Snapshot {
 
   /**
    * @param {Model} model
-   * @param {any} frame
+   * @param {{ inputs: number[]; body: number; output: number; }} frame
    * @param {number} holder
    * @param {number} block
    */

@@ -59,7 +59,7 @@ class Matcher {
     if (tree.items) {
       return tree.items.reduceRight((/** @type {number} */ to, /** @type {any} */ item) => this.build(item, to), next);
     }
-    if (tree.options) return this.add({ fork: tree.options.map((/** @type {any} */ one) => this.build(one, next)) });
+    if (tree.options) return this.add({ fork: tree.options.map((/** @type {string} */ one) => this.build(one, next)) });
     let from = next;
     if (tree.max === Infinity) {
       from = this.add({ fork: [] });

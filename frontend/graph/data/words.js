@@ -71,7 +71,7 @@ export function shortType(type) {
  * The last word of a value's or attribute's name: `self.conv1.weight.3` reads `weight`.
  * @param {string} name
  */
-export function shortName(name) {
+function shortName(name) {
   const parts = name.split(/[./]/).filter((part) => part && !/^\d+$/.test(part));
   return parts.at(-1) || name;
 }

@@ -86,7 +86,7 @@ function paintFrames(job) {
 }
 
 /**
- * @param {{ s: any, picture: Picture, zoom: number }} options
+ * @param {Job} options
  * @param {number} item
  * @param {{ colour: string, width: number, gap: number }} more
  */

@@ -78,6 +78,6 @@ function leanOf(nets) {
   const [enters, leaves] = [nets.filter((net) => net.from === NONE), nets.filter((net) => net.exits)];
   if (!enters.length || !leaves.length) return 0;
   const mean = (/** @type {number[]} */ values) =>
-    values.reduce((/** @type {any} */ sum, /** @type {number} */ value) => sum + value, 0) / values.length;
+    values.reduce((sum, /** @type {number} */ value) => sum + value, 0) / values.length;
   return (mean(leaves.map((net) => net.exitX)) - mean(enters.map((net) => net.entryX))) / 2;
 }

@@ -21,12 +21,12 @@ class Pen {
   }
 
   /**
-   * @param {any} x1
-   * @param {any} y1
-   * @param {any} x2
-   * @param {any} y2
+   * @param {number} x1
+   * @param {number} y1
+   * @param {number} x2
+   * @param {number} y2
    * @param {number} owner
-   * @param {any} previous
+   * @param {number} previous
    */
   draw(x1, y1, x2, y2, owner, previous) {
     this.x1.push(x1);
@@ -53,7 +53,7 @@ class Pen {
  * @param {LayoutInput} input
  * @param {Tree} tree
  * @param {Nets} nets
- * @param {any[]} scopes
+ * @param {(Grid | null)[]} scopes
  * @param {LayoutBoxes} result
  */
 export function drawSegments(input, tree, nets, scopes, result) {
@@ -95,7 +95,7 @@ function edgesBySource(input, drawn) {
  * An edge past a box that is gone: the line to that box, straight through its place, and on along its line.
  * @param {LayoutInput} input
  * @param {Pen} pen
- * @param {any} last
+ * @param {Int32Array<ArrayBuffer>} last
  */
 function drawBypasses(input, pen, last) {
   const size = input.parent.length;
@@ -108,7 +108,7 @@ function drawBypasses(input, pen, last) {
     const onward = [];
     for (let at = last[edgeOf.get(via * size + to)]; at !== NONE; at = pen.previous[at]) onward.unshift(at);
     // Copies, since each stands on sides of its own; what other readers share before the last bend stays shared.
-    const copy = (/** @type {number} */ at, /** @type {any} */ previous) =>
+    const copy = (/** @type {number} */ at, /** @type {number} */ previous) =>
       pen.draw(pen.x1[at], pen.y1[at], pen.x2[at], pen.y2[at], owner, previous);
     const reached = copy(arriving, pen.previous[arriving]);
     const through = pen.draw(pen.x2[arriving], pen.y2[arriving], pen.x1[onward[0]], pen.y1[onward[0]], owner, reached);
@@ -120,7 +120,7 @@ function drawBypasses(input, pen, last) {
  * Net -> child -> x at which the net meets that box: side by side in the order in which they come, or at its port.
  * @param {Tree} tree
  * @param {Nets} nets
- * @param {any[]} scopes
+ * @param {(Grid | null)[]} scopes
  * @param {LayoutBoxes} result
  */
 function spreadArrivals(tree, nets, scopes, result) {
@@ -163,7 +163,7 @@ function comingTo(grid, tree) {
 /**
  * Draws one net of a scope and goes on into the scopes it enters or leaves to.
  * @param {Net} net
- * @param {any} previous
+ * @param {number} previous
  * @param {any} context
  */
 function drawNet(net, previous, context) {
