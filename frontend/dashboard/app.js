@@ -1,10 +1,10 @@
 /* The dashboard: which page is shown, what stands around it, and the way to the server. */
 
-import { count } from "../graph/data/words.js";
 import { fill, h, toClipboard } from "../viewer/dom.js";
 import { emptyRequest, toCommand } from "./command.js";
 import { Drop } from "./drop.js";
-import { chooseFile, errorText, isTrace } from "./files.js";
+import { chooseFile, isTrace } from "./files.js";
+import { errorText } from "./upload.js";
 import { FormPage } from "./form.js";
 import { FolderPage } from "./folder.js";
 import { HomePage } from "./home.js";
@@ -12,10 +12,11 @@ import { JobPage } from "./job.js";
 import { Keyboard } from "./keyboard.js";
 import { Messages } from "./messages.js";
 import { button, dialog, iconButton, sign } from "./pieces.js";
+import { RunningBadge } from "./running_badge.js";
 import { SweepPage } from "./sweep.js";
 import { Theme } from "./theme.js";
 import { ComparePage, TracePage } from "./trace.js";
-import { formatRoute, isLive, nameText, parseRoute, stateWords } from "./words.js";
+import { formatRoute, parseRoute } from "./words.js";
 
 export class Dashboard {
   /**
@@ -25,7 +26,6 @@ export class Dashboard {
    */
   constructor(root, channel) {
     // Other methods set these.
-    this.running = /** @type {ElementOf<"span">} */ (/** @type {any} */ (undefined));
     this.lost = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
     this.header = /** @type {ElementOf<"header">} */ (/** @type {any} */ (undefined));
     this.stage = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
@@ -33,7 +33,6 @@ export class Dashboard {
     this.gone = false;
     this.shown = ""; // the address of the page
     this.chosenBackend = /** @type {string | undefined} */ (undefined);
-    this.runningText = /** @type {string | undefined} */ (undefined);
     this.root = root;
     this.channel = channel;
     /** @type {Map<string, RecordingRequest>} */
@@ -41,7 +40,6 @@ export class Dashboard {
     this.summaries = new Map();
     /** @type {Map<string, unknown>} */
     this.agreed = new Map(); // models that the user opens without a sandbox, and the file that each of them names
-    this.states = new Map(channel.jobs.map((job) => [job.id, job.state]));
     this.lastFolder = /** @type {string | undefined} */ (undefined);
     /** @type {Map<string, number>} */
     this.scrolls = new Map();
@@ -52,6 +50,7 @@ export class Dashboard {
     this.theme = new Theme(root, () => this.page?.viewer?.setTheme(this.theme.choice));
     this.keyboard = new Keyboard(this);
     this.messages = new Messages();
+    this.running = new RunningBadge(this);
     this.drop = new Drop(this);
     this.build();
     this.listen();
@@ -59,7 +58,6 @@ export class Dashboard {
   }
 
   build() {
-    this.running = h("span");
     this.lost = h("div.fd-lost", { role: "alert", hidden: true });
     this.header = h(
       "header.fd-header",
@@ -71,7 +69,7 @@ export class Dashboard {
       ),
       h("span.fv-muted.fv-small.fd-version", null, this.versions()),
       h("span.fv-spring"),
-      this.running,
+      this.running.element,
       iconButton("theme", "Switch between light and dark", () => this.theme.flip()),
       iconButton("keys", "Show the keys (?)", () => this.keyboard.show()),
     );
@@ -88,7 +86,6 @@ export class Dashboard {
       this.messages.live,
       this.layer,
     );
-    this.showRunning();
   }
 
   versions() {
@@ -369,54 +366,11 @@ export class Dashboard {
 
   /** @param {News} name */
   news(name) {
-    if (name === "jobs") this.ended();
+    if (name === "jobs") this.running.announce();
     if (this.gone) return;
-    this.showRunning();
+    this.running.update();
     this.page?.update(name);
     this.retitle();
-  }
-
-  /** Announces recordings that ended while another page was open. */
-  ended() {
-    for (const job of this.channel.jobs) {
-      const ended = isLive({ state: this.states.get(job.id) }) && !isLive(job);
-      this.states.set(job.id, job.state);
-      const here = (this.page?.id ?? this.page?.early) === job.id;
-      if (!ended || here) continue;
-      /** @type {Route} */
-      const open =
-        job.state === "finished" && job.trace ? { page: "trace", path: job.trace } : { page: "job", id: job.id };
-      this.say(`${nameText(job.name || job.model)}: ${stateWords(job)}`, { action: ["Open", () => this.go(open)] });
-    }
-  }
-
-  showRunning() {
-    const live = this.channel.jobs.filter(isLive);
-    const running = live.filter((/** @type {JobMessage} */ job) => job.state === "running");
-    const waiting = live.length - running.length;
-    const one =
-      running.length === 1
-        ? `${nameText(running[0].name || running[0].model)} ${running[0].total ? `${Math.floor((100 * running[0].done) / running[0].total)}%` : ""}`.trim()
-        : null;
-    const text = [
-      one ?? (running.length ? count(running.length, "recording") : null),
-      waiting ? `${waiting} waiting` : null,
-    ]
-      .filter(Boolean)
-      .join(" · ");
-    if (text === this.runningText) return;
-    this.runningText = text;
-    /** @type {Route} */
-    const route = live.length === 1 ? { page: "job", id: live[0].id } : { page: "home" };
-    fill(
-      this.running,
-      live.length
-        ? this.link([h("span.fv-dot.fd-beat"), text], route, {
-            class: "fv-badge fd-badge fd-tone-running",
-            title: "Recording goes on",
-          })
-        : null,
-    );
   }
 
   disconnected() {

@@ -1,7 +1,7 @@
 /* Files dropped on the dashboard: a hint while one is dragged over it, then the upload. */
 
 import { h } from "../viewer/dom.js";
-import { uploadInto } from "./files.js";
+import { uploadInto } from "./upload.js";
 import { dialog, sign } from "./pieces.js";
 import { nameText } from "./words.js";
 

@@ -2,13 +2,13 @@
 
 import { bytesText } from "../viewer/amounts.js";
 import { fill, h } from "../viewer/dom.js";
-import { button, dialog, progress, sign, unique } from "./pieces.js";
+import { dialog, sign, unique } from "./pieces.js";
 import { ago, base, nameText } from "./words.js";
+import { uploadLine } from "./upload.js";
 
 const SHOWN = 400;
 /** @type {Record<string, any>} */
 const ICONS = { folder: "folder", trace: "trace", model: "model", other: "file" };
-const EXTENSIONS = ".fztrace,.pt,.pth,.ts,.pt2,.torchscript";
 
 /** A folder of the server's, one row for each file; arrows move, Enter chooses. */
 export class FolderList {
@@ -219,131 +219,9 @@ export function chooseFile(app, { title, kinds, note = null }) {
 }
 
 /**
- * A line that sends a file from this browser; `done(path)` once it is there.
- * @param {Dashboard} app
- * @param {(path: string) => void} done
- */
-function uploadLine(app, done) {
-  const limit = app.channel.site.upload_limit_bytes;
-  const chooser = h("input", {
-    type: "file",
-    accept: EXTENSIONS,
-    hidden: true,
-    "aria-label": "File to upload",
-    tabindex: "-1",
-  });
-  const place = h("div.fd-upload");
-  chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
-  const words = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${limitText(limit)}`);
-  return h(
-    "div.fd-upload-line",
-    null,
-    h(
-      "div.fd-row",
-      null,
-      button("Upload from this browser…", () => chooser.click(), { icon: "up" }),
-      words,
-      chooser,
-    ),
-    place,
-  );
-}
-
-/**
- * Sends a file, shows how far it is in `place`, and hands its path to `done`.
- * @param {Dashboard} app
- * @param {Element} place
- * @param {File} file
- * @param {(path: string) => void} done
- */
-export async function uploadInto(app, place, file, done) {
-  const bar = progress(`Upload of ${nameText(file.name)}`);
-  const said = h("span.fv-num.fv-small", { role: "status" });
-  const { promise, cancel } = upload(app, file, (/** @type {any} */ sent) => {
-    bar.update(sent, file.size);
-    said.textContent = `${bytesText(sent)} of ${bytesText(file.size)}`;
-  });
-  fill(
-    place,
-    h("div.fd-row", null, h("strong.fv-clip", null, nameText(file.name)), bar.element, said, button("Cancel", cancel)),
-  );
-  try {
-    const path = await promise;
-    fill(place);
-    done(path);
-  } catch (/** @type {any} */ error) {
-    fill(place, h("p.fd-error", { role: "alert" }, error.message));
-  }
-}
-
-/**
- * Streams a file to the server. XMLHttpRequest, because fetch tells nothing while it sends.
- * @param {Dashboard} app
- * @param {File} file
- * @param {any} onprogress
- * @returns {{promise: Promise<string>, cancel: () => void}} the path that the file has there
- */
-function upload(app, file, onprogress) {
-  const limit = app.channel.site.upload_limit_bytes;
-  if (file.size > limit) {
-    const text = `${file.name} has ${bytesText(file.size)}, and more than ${limitText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
-    return { promise: Promise.reject(new Error(text)), cancel: () => {} };
-  }
-  const request = new XMLHttpRequest();
-  let cancelled = false;
-  let cancel = () => {};
-  const promise = new Promise((resolve, reject) => {
-    const send = () => {
-      if (cancelled) return;
-      request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
-      request.send(file);
-    };
-    request.responseType = "text";
-    request.upload.addEventListener("progress", (event) => onprogress(event.loaded));
-    request.addEventListener("load", () =>
-      request.status < 300
-        ? resolve(JSON.parse(request.response).path)
-        : reject(new Error(errorText(request.response, request.status))),
-    );
-    request.addEventListener("error", () =>
-      reject(new Error(`${file.name} could not be sent: the connection broke, or the server refused it. Try again.`)),
-    );
-    cancel = () => {
-      cancelled = true;
-      request.abort();
-      reject(new Error(`The upload of ${file.name} was cancelled.`));
-    };
-    app.channel.connected.then(send, reject);
-  });
-  return { promise, cancel: () => cancel() };
-}
-
-/**
- * The error that the server sent.
- * @param {string} body
- * @param {number} status
- */
-export function errorText(body, status) {
-  try {
-    return JSON.parse(body).error;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return `The server answered with status ${status}.`;
-  }
-}
-
-/**
  * A file's kind by its name.
  * @param {string} path
  */
 export function isTrace(path) {
   return base(path).endsWith(".fztrace");
-}
-
-/**
- * A limit, which mostly is a whole number of its unit: "1 GiB".
- * @param {number} bytes
- */
-function limitText(bytes) {
-  return bytesText(bytes).replace(/\.0+ /, " ");
 }

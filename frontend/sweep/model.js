@@ -17,7 +17,7 @@ export function errorText(error) {
   return error === 0 ? "0" : isFinite(error) ? error.toExponential(1) : "not finite";
 }
 
-/** @param {number} value */
+/** @param {any} value */
 function isFinite(value) {
   return Number.isFinite(value) && value < NOT_FINITE;
 }

@@ -305,7 +305,7 @@ function changeList(title, empty, changes, link) {
       null,
       changes
         .slice(0, SHOWN)
-        .map((change) =>
+        .map((/** @type {any} */ change) =>
           h(
             "li",
             { class: title === "Worse" ? "fs-worse" : "fs-better" },

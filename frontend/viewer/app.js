@@ -2,7 +2,9 @@
 
 import { AttributesPanel } from "./attributes.js";
 import { ChartsPanel } from "./charts.js";
-import { failureBanner, header as makeHeader, Tabs, unmeasuredBanner } from "./chrome.js";
+import { header as makeHeader } from "./chrome.js";
+import { Tabs } from "./tabs.js";
+import { failureBanner, unmeasuredBanner } from "./banners.js";
 import { CodePanel } from "./code.js";
 import { COLOURINGS } from "./colouring.js";
 import { Details } from "./details.js";

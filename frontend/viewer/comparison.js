@@ -8,14 +8,15 @@ import { ComparisonKernelsPanel } from "./comparison_kernels.js";
 import { ComparisonModel } from "./comparison_model.js";
 import {
   ComparisonAliasesPanel,
-  ComparisonAttributesPanel,
   ComparisonChartsPanel,
   ComparisonDetails,
-  ComparisonEnvironmentPanel,
   ComparisonGraphPanel,
   ComparisonRewritesPanel,
 } from "./comparison_panels.js";
-import { ComparisonPassList, ComparisonSummary } from "./comparison_passes.js";
+import { ComparisonEnvironmentPanel } from "./comparison_environment.js";
+import { ComparisonAttributesPanel } from "./comparison_attributes.js";
+import { ComparisonPassList } from "./comparison_passes.js";
+import { ComparisonSummary } from "./comparison_pass_summary.js";
 import { ComparisonSummaryPanel } from "./comparison_summary.js";
 import { h } from "./dom.js";
 import { IrPanel } from "./ir.js";

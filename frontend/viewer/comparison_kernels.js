@@ -1,12 +1,11 @@
 /* Kernels that Inductor generated in two traces; those that do the same work share a row. */
 
 import { fill, h, reveal } from "./dom.js";
-import { sideSign } from "./pair.js";
+import { SIDES, sideSign } from "./pair.js";
 import { grid } from "./grid.js";
 import { ratioBar, ratioSpread } from "./ratio.js";
 import { groupCounts, kernelRow } from "./side_by_side.js";
 
-const SIDES = ["a", "b"];
 const WORDS = { same: "the same", different: "differ", "only in A": "only in A", "only in B": "only in B" };
 const RUNS =
   "Taken in different runs: how many times as long something takes is told only where that is more than noise, and more than the pace of the runs explains.";

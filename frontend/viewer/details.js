@@ -6,7 +6,7 @@ import { valuesOfNode } from "./colouring.js";
 import { nodeHistory, nodeKernels, nodeRewrites } from "./details_history.js";
 import { DetailsLinks } from "./details_links.js";
 import { fill, h, icon } from "./dom.js";
-import { kernelDetails } from "./kernels.js";
+import { kernelDetails } from "./kernel_details.js";
 import { stepLabel } from "./pair.js";
 import { detailsTitle as title, pairs, section } from "./section.js";
 import { fateBadge } from "./sheet.js";

@@ -3,18 +3,15 @@
 import { fill, h } from "./dom.js";
 import { grid } from "./grid.js";
 import { ratioAxis, ratioBar, ratioSpread } from "./ratio.js";
-import { section } from "./section.js";
 import { term } from "./terms.js";
+import { TIDIED, part, wide } from "./finding_parts.js";
+import { memoryPart } from "./memory_findings.js";
+import { ablationPart } from "./ablation_findings.js";
 
 /** @type {Record<string, any>} */
 const SIGNS = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
 /** @type {Record<string, any>} */
 const TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
-const DUPLICATES_SHOWN = 6;
-const NAMES_SHOWN = 8;
-
-const TIDIED = () =>
-  h("span.fv-muted", { title: "It removed nodes that nothing read, and nothing else" }, " only tidied up");
 
 export class FindingsPanel {
   /** @param {Viewer} app */
@@ -39,8 +36,8 @@ export class FindingsPanel {
       this.paidOff(),
       this.movedTheNumbers(),
       this.checks(),
-      this.memory(),
-      this.ablation(),
+      memoryPart(this),
+      ablationPart(this),
       this.absent(),
     ].filter(Boolean);
     return parts.length ? parts : h("p.fv-empty", null, "This trace holds no pass, so there is nothing to find.");
@@ -201,125 +198,6 @@ export class FindingsPanel {
     return part("Checks of the frozen module", h("div.fv-checks", null, items));
   }
 
-  memory() {
-    const { duplicates, duplicates_between: between, memory } = this.found;
-    if (!memory.length && !duplicates.length && !between.length) return null;
-    const facts = memory.map((/** @type {any} */ row) => [
-      h("dt", null, row.label),
-      h(
-        "dd",
-        null,
-        h("span.fv-num", { class: `fv-${row.tone}` }, row.value),
-        row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null,
-        row.step === null ? null : h("div", null, "since ", this.pass(row.step)),
-      ),
-    ]);
-    const rows = duplicates
-      .slice(0, DUPLICATES_SHOWN)
-      .map((/** @type {any} */ row) =>
-        h(
-          "tr",
-          { data: { step: row.step } },
-          h("td", null, this.pass(row.step)),
-          h("td.fv-num", null, row.bytes),
-          h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", "))),
-        ),
-      );
-    const smaller = duplicates.length - rows.length;
-    const ended = between.slice(0, DUPLICATES_SHOWN).map((/** @type {any} */ row) => this.betweenRow(row));
-    const more = between.length - ended.length;
-    return part(
-      "Memory",
-      facts.length ? h("dl.fv-pairs", null, facts) : null,
-      rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null,
-      smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null,
-      ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null,
-      more ? h("p.fv-muted", null, `… and ${more} more`) : null,
-    );
-  }
-
-  /** @param {{ step: number, until: number, bytes: string, names: string[] }} options */
-  betweenRow({ step, until, bytes, names }) {
-    const more = names.length - NAMES_SHOWN;
-    const shown = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
-    return h(
-      "tr",
-      { data: { step } },
-      h("td", null, this.pass(step)),
-      h("td", null, this.pass(until)),
-      h("td.fv-num", null, bytes),
-      h("td", null, h("span.fv-muted.fv-small.fv-wrap", null, shown)),
-    );
-  }
-
-  // --- what each pass does on its own
-
-  ablation() {
-    const { ablation } = this.found;
-    if (!ablation.length) return null;
-    const spread = ratioSpread(ablation.flatMap((/** @type {any} */ row) => row.latency));
-    const rows = ablation.map((/** @type {any} */ row) =>
-      h(
-        "tr",
-        null,
-        h("td", null, this.named(row)),
-        row.error === null
-          ? this.contribution(row, spread)
-          : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be measured: "), row.error),
-      ),
-    );
-    const note = h(
-      "p.fv-muted.fv-small",
-      null,
-      "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.",
-    );
-    return wide(
-      term(this.app, "ablation", "What each pass does on its own"),
-      note,
-      grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows),
-    );
-  }
-
-  /** @param {AblationRow} row */
-  named({ name, steps, stage, tidied }) {
-    return [
-      steps.length ? this.app.link(name, { step: steps[0] }) : name,
-      tidied ? TIDIED() : null,
-      h("div.fv-muted.fv-small", null, stage),
-    ];
-  }
-
-  /**
-   * @param {any} row
-   * @param {any} spread
-   */
-  contribution(row, spread) {
-    const times = (/** @type {any} */ each) =>
-      row.latency.map((/** @type {any} */ one) => h("div.fv-ratio-line", null, each(one)));
-    return [
-      h(
-        "td",
-        null,
-        times((/** @type {any} */ one) => ratioBar(one, spread)),
-      ),
-      h(
-        "td.fv-num",
-        null,
-        row.latency.length
-          ? times((/** @type {any} */ one) => [
-              one.text,
-              h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""),
-              one.verdict === "no measurable difference"
-                ? h("span.fv-muted", null, ` not measurable (${one.unseen})`)
-                : null,
-            ])
-          : h("span.fv-muted", null, "not measured"),
-      ),
-      h("td.fv-num", null, judged(row.with, row.close_with)),
-      h("td.fv-num", null, judged(row.without, row.close_without)),
-    ];
-  }
-
   absent() {
     const { absent } = this.found;
     if (!absent.length) return null;
@@ -342,33 +220,4 @@ export class FindingsPanel {
       tidied ? TIDIED() : null,
     ];
   }
-}
-
-/**
- * @param {any} error
- * @param {boolean} close
- */
-function judged(error, close) {
-  if (error === null) return h("span.fv-muted", null, "not compared");
-  return [error, close === false ? h("span.fv-bad", null, " ≠") : null];
-}
-
-/**
- * @param {any} name
- * @param {...any} children
- */
-function part(name, ...children) {
-  const element = section(name, children);
-  element.classList.add("fv-finding");
-  return element;
-}
-
-/**
- * @param {any} name
- * @param {...any} children
- */
-function wide(name, ...children) {
-  const element = part(name, children);
-  element.classList.add("fv-finding-wide");
-  return element;
 }

@@ -95,6 +95,9 @@ export function stepLabel(step) {
   return step.label ?? String(step.index);
 }
 
+/** The fields of trace A and B in the messages. */
+export const SIDES = /** @type {const} */ (["a", "b"]);
+
 /**
  * The letter of trace A (0) or B (1), in its own shape and colour.
  * @param {number} side

@@ -5,7 +5,7 @@ import { percentText } from "./amounts.js";
 import { h } from "./dom.js";
 import { section } from "./section.js";
 import { placeOfKey, shareOf, stepsOf } from "./source_links.js";
-import { left } from "./source_listing.js";
+import { left } from "./source_marks.js";
 import { placeText } from "./source_places.js";
 
 const MOST_NODES = 8;
