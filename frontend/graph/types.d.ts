@@ -210,7 +210,9 @@ interface Links {
 // ---- the message
 
 /** A list of nodes: values, the place of the list, what it returns, and the scope of a block. */
-type RawBody = [values: number[], list: number, outputs: number[], scope?: number];
+type RawBody = [values: number[], list: number, outputs: number[]];
+/** The same of a block nested in a node. */
+type RawBlock = [...body: RawBody, scope: number];
 type RawRow = any[];
 interface GraphStep {
   index: number;

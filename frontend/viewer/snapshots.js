@@ -56,7 +56,7 @@ export class Snapshots {
       graph.lines.push({ key: `%${node.id}`, depth, node, row });
       addNode(graph, node);
       (this.graphs.rows[row][8] || []).forEach(
-        (/** @type {[number[], any, number[]]} */ [values, inner, outputs], /** @type {any} */ number) => {
+        (/** @type {RawBlock} */ [values, inner, outputs], /** @type {any} */ number) => {
           const key = `${number} of %${node.id}`;
           graph.lines.push({ key: `inputs ${key}`, depth: depth + 1, text: `block${number}(${this.typed(values)}):` });
           this.readBody(graph, inner, depth + 2);

@@ -79,13 +79,17 @@ interface ViewerParts {
   sheet?: Parameters<typeof import("./sheet.js").keySheet>[0];
 }
 
-interface OverviewFact {
-  kind: string;
+/** A figure with its label; `step` is the pass that it came from. */
+interface MeasuredFact {
   label: string;
   value: string;
   note: string;
   tone: string;
   step: number | null;
+}
+
+interface OverviewFact extends MeasuredFact {
+  kind: string;
 }
 
 interface Failure {
@@ -189,6 +193,8 @@ interface WholeEffect {
   value: number;
   low: number;
   high: number;
+  /** The smallest difference that would have shown, where none did. */
+  unseen: string | null;
 }
 
 interface Payoff {
@@ -250,6 +256,7 @@ interface AblationLatency {
   value: number;
   low: number;
   high: number;
+  unseen: string | null;
 }
 
 interface AblationRow {
@@ -271,7 +278,7 @@ interface Findings {
   payoffs: Payoff[];
   errors: ErrorSource[];
   checks: Check[];
-  memory: OverviewFact[];
+  memory: MeasuredFact[];
   duplicates: Duplicate[];
   ablation: AblationRow[];
   absent: [what: string, how: string][];
@@ -588,7 +595,6 @@ interface ViewData {
   methods: string[];
   stages: Record<string, string>;
   glossary: [string, string][];
-  about: string;
   overview: OverviewFact[];
   fates: [string, number][];
   others: [string, number][];

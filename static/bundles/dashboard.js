@@ -1,48 +1,5 @@
 "use strict";
 (() => {
-  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
-  function count(number3, noun, several = `${noun}s`) {
-    return `${number3} ${number3 === 1 ? noun : several}`;
-  }
-  function opName(op) {
-    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
-    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
-  }
-  function shortDtype(dtype) {
-    return DTYPES[dtype] ?? dtype;
-  }
-  function shortType(type) {
-    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
-    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
-    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
-    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
-  }
-  function shortName(name2) {
-    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
-    return parts.at(-1) || name2;
-  }
-  function attributeName(node) {
-    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
-    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
-  }
-  function pathText([path, ...more], frame = "") {
-    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
-    const words5 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
-    return `${parts.slice(words5.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
-  }
-  function chipText(node, known) {
-    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
-    if (known) return known;
-    const type = node.outputs.length ? node.outputs[0].type : "";
-    if (node.op === "prim::GetAttr") {
-      const name2 = attributeName(node);
-      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
-      if (primitive) return "";
-      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
-      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
-    }
-    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
-  }
   function h(tag, props, ...children) {
     const [name2, ...classes] = tag.split(".");
     const element3 = document.createElement(name2);
@@ -248,6 +205,49 @@
   function threeDigits(number3) {
     return number3.toFixed(number3 >= 99.95 ? 0 : number3 >= 9.995 ? 1 : 2);
   }
+  var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
+  function count(number3, noun, several = `${noun}s`) {
+    return `${number3} ${number3 === 1 ? noun : several}`;
+  }
+  function opName(op) {
+    const tail = op.slice(op.lastIndexOf("::") + 1).replace(/^:/, "");
+    return tail.replace(/^torch\.ops\./, "").replace(/^(aten|prims|mkldnn)\./, "");
+  }
+  function shortDtype(dtype) {
+    return DTYPES[dtype] ?? dtype;
+  }
+  function shortType(type) {
+    const match = /^(\w+)\(([^)]*)\)$/.exec(type.replace(/\[[^\]]*\]/g, ""));
+    if (!match || !(match[1] in DTYPES)) return type.length > 40 ? `${type.slice(0, 39)}…` : type;
+    const sizes = match[2].split(",").map((part4) => part4.trim()).filter((part4) => part4 && !part4.includes("="));
+    return `${DTYPES[match[1]]}[${sizes.join(", ")}]`;
+  }
+  function shortName(name2) {
+    const parts = name2.split(/[./]/).filter((part4) => part4 && !/^\d+$/.test(part4));
+    return parts.at(-1) || name2;
+  }
+  function attributeName(node) {
+    const pair = node.op === "prim::GetAttr" && node.attributes.find((one) => one.name === "name");
+    return pair ? pair.text.replace(/^"(.*)"$/, "$1") : "";
+  }
+  function pathText([path, ...more], frame = "") {
+    const parts = (frame && path.startsWith(`${frame}.`) ? path.slice(frame.length + 1) : path).split(".");
+    const words5 = [...parts.keys()].filter((at) => !/^\d+$/.test(parts[at]));
+    return `${parts.slice(words5.at(-2) ?? 0).join(".")}${more.length ? ` +${more.length}` : ""}`;
+  }
+  function chipText(node, known) {
+    if (node.constant) return `${known || shortName(node.outputs[0].name)} [${node.constant.shape.join(", ")}]`;
+    if (known) return known;
+    const type = node.outputs.length ? node.outputs[0].type : "";
+    if (node.op === "prim::GetAttr") {
+      const name2 = attributeName(node);
+      const primitive = /^(int|bool|float|str|NoneType|Device|(int|bool|float)\[\]|.*\?)$/.test(type);
+      if (primitive) return "";
+      const sizes = /^\w+(\[.*\])$/.exec(shortType(type));
+      return `${name2 || shortName(node.outputs[0].name)}${sizes ? ` ${sizes[1]}` : ""}`;
+    }
+    return /Tensor/.test(type) ? shortName(node.outputs[0].name) : "";
+  }
   var SPANS = [[60, 1, "second"], [3600, 60, "minute"], [86400, 3600, "hour"], [7 * 86400, 86400, "day"]];
   function ago(time, now = Date.now()) {
     const moment = new Date(time);
@@ -418,9 +418,103 @@
       }
     }
   };
+  var EXTENSIONS = ".fztrace,.pt,.pth,.ts,.pt2,.torchscript";
+  function uploadLine(app, done) {
+    const limit = app.channel.site.upload_limit_bytes;
+    const chooser = h("input", { type: "file", accept: EXTENSIONS, hidden: true, "aria-label": "File to upload", tabindex: "-1" });
+    const place = h("div.fd-upload");
+    chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
+    const words5 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${limitText(limit)}`);
+    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words5, chooser), place);
+  }
+  async function uploadInto(app, place, file, done) {
+    const bar2 = progress(`Upload of ${nameText(file.name)}`);
+    const said = h("span.fv-num.fv-small", { role: "status" });
+    const { promise, cancel } = upload(app, file, (sent) => {
+      bar2.update(sent, file.size);
+      said.textContent = `${bytesText(sent)} of ${bytesText(file.size)}`;
+    });
+    fill(place, h("div.fd-row", null, h("strong.fv-clip", null, nameText(file.name)), bar2.element, said, button("Cancel", cancel)));
+    try {
+      const path = await promise;
+      fill(place);
+      done(path);
+    } catch (error2) {
+      fill(place, h("p.fd-error", { role: "alert" }, error2.message));
+    }
+  }
+  function upload(app, file, onprogress) {
+    const limit = app.channel.site.upload_limit_bytes;
+    if (file.size > limit) {
+      const text = `${file.name} has ${bytesText(file.size)}, and more than ${limitText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
+      return { promise: Promise.reject(new Error(text)), cancel: () => {
+      } };
+    }
+    const request = new XMLHttpRequest();
+    let cancelled = false;
+    let cancel = () => {
+    };
+    const promise = new Promise((resolve, reject) => {
+      const send = () => {
+        if (cancelled) return;
+        request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
+        request.send(file);
+      };
+      request.responseType = "text";
+      request.upload.addEventListener("progress", (event) => onprogress(event.loaded));
+      request.addEventListener("load", () => request.status < 300 ? resolve(JSON.parse(request.response).path) : reject(new Error(errorText(request.response, request.status))));
+      request.addEventListener("error", () => reject(new Error(`${file.name} could not be sent: the connection broke, or the server refused it. Try again.`)));
+      cancel = () => {
+        cancelled = true;
+        request.abort();
+        reject(new Error(`The upload of ${file.name} was cancelled.`));
+      };
+      app.channel.connected.then(send, reject);
+    });
+    return { promise, cancel: () => cancel() };
+  }
+  function errorText(body, status) {
+    try {
+      return JSON.parse(body).error;
+    } catch (error2) {
+      if (!(error2 instanceof SyntaxError)) throw error2;
+      return `The server answered with status ${status}.`;
+    }
+  }
+  function limitText(bytes) {
+    return bytesText(bytes).replace(/\.0+ /, " ");
+  }
+  var Drop = class {
+    constructor(app) {
+      this.app = app;
+      const note3 = h("span.fv-muted", null, "It is copied to the machine that runs freezer-ui.");
+      this.element = h("div.fd-drop", { hidden: true }, h("p", null, sign("up"), h("strong", null, "Drop a model or a trace"), note3));
+    }
+    listen(watch) {
+      for (const event of ["dragenter", "dragover"]) watch(event, (dragged) => this.dragged(dragged));
+      watch("dragleave", (event) => event.relatedTarget === null && (this.element.hidden = true));
+      watch("drop", (event) => this.dropped(event));
+    }
+    dragged(event) {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      this.element.hidden = false;
+    }
+    dropped(event) {
+      this.element.hidden = true;
+      const [file] = event.dataTransfer?.files ?? [];
+      if (!file) return;
+      event.preventDefault();
+      const place = h("div.fd-upload");
+      const sheet = dialog(this.app.layer, `Upload ${nameText(file.name)}`, {}, place);
+      uploadInto(this.app, place, file, (path) => {
+        sheet.close();
+        this.app.attempt(() => this.app.openPath(path));
+      });
+    }
+  };
   var SHOWN = 400;
   var ICONS2 = { folder: "folder", trace: "trace", model: "model", other: "file" };
-  var EXTENSIONS = ".fztrace,.pt,.pth,.ts,.pt2,.torchscript";
   var FolderList = class {
     constructor(app, { kinds, onchoose, onfolder = () => {
     } }) {
@@ -514,110 +608,16 @@
       folder.show(app.lastFolder ?? app.channel.site.home).then(() => folder.list.querySelector("button:enabled")?.focus());
     });
   }
-  function uploadLine(app, done) {
-    const limit = app.channel.site.upload_limit_bytes;
-    const chooser = h("input", { type: "file", accept: EXTENSIONS, hidden: true, "aria-label": "File to upload", tabindex: "-1" });
-    const place = h("div.fd-upload");
-    chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
-    const words5 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${limitText(limit)}`);
-    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words5, chooser), place);
-  }
-  async function uploadInto(app, place, file, done) {
-    const bar2 = progress(`Upload of ${nameText(file.name)}`);
-    const said = h("span.fv-num.fv-small", { role: "status" });
-    const { promise, cancel } = upload(app, file, (sent) => {
-      bar2.update(sent, file.size);
-      said.textContent = `${bytesText(sent)} of ${bytesText(file.size)}`;
-    });
-    fill(place, h("div.fd-row", null, h("strong.fv-clip", null, nameText(file.name)), bar2.element, said, button("Cancel", cancel)));
-    try {
-      const path = await promise;
-      fill(place);
-      done(path);
-    } catch (error2) {
-      fill(place, h("p.fd-error", { role: "alert" }, error2.message));
-    }
-  }
-  function upload(app, file, onprogress) {
-    const limit = app.channel.site.upload_limit_bytes;
-    if (file.size > limit) {
-      const text = `${file.name} has ${bytesText(file.size)}, and more than ${limitText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
-      return { promise: Promise.reject(new Error(text)), cancel: () => {
-      } };
-    }
-    const request = new XMLHttpRequest();
-    let cancelled = false;
-    let cancel = () => {
-    };
-    const promise = new Promise((resolve, reject) => {
-      const send = () => {
-        if (cancelled) return;
-        request.open("PUT", app.channel.url("upload", { name: file.name, page: app.channel.page }));
-        request.send(file);
-      };
-      request.responseType = "text";
-      request.upload.addEventListener("progress", (event) => onprogress(event.loaded));
-      request.addEventListener("load", () => request.status < 300 ? resolve(JSON.parse(request.response).path) : reject(new Error(errorText(request.response, request.status))));
-      request.addEventListener("error", () => reject(new Error(`${file.name} could not be sent: the connection broke, or the server refused it. Try again.`)));
-      cancel = () => {
-        cancelled = true;
-        request.abort();
-        reject(new Error(`The upload of ${file.name} was cancelled.`));
-      };
-      app.channel.connected.then(send, reject);
-    });
-    return { promise, cancel: () => cancel() };
-  }
-  function errorText(body, status) {
-    try {
-      return JSON.parse(body).error;
-    } catch (error2) {
-      if (!(error2 instanceof SyntaxError)) throw error2;
-      return `The server answered with status ${status}.`;
-    }
-  }
   function isTrace(path) {
     return base(path).endsWith(".fztrace");
   }
-  function limitText(bytes) {
-    return bytesText(bytes).replace(/\.0+ /, " ");
-  }
-  var Drop = class {
-    constructor(app) {
-      this.app = app;
-      const note3 = h("span.fv-muted", null, "It is copied to the machine that runs freezer-ui.");
-      this.element = h("div.fd-drop", { hidden: true }, h("p", null, sign("up"), h("strong", null, "Drop a model or a trace"), note3));
-    }
-    listen(watch) {
-      for (const event of ["dragenter", "dragover"]) watch(event, (dragged) => this.dragged(dragged));
-      watch("dragleave", (event) => event.relatedTarget === null && (this.element.hidden = true));
-      watch("drop", (event) => this.dropped(event));
-    }
-    dragged(event) {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      this.element.hidden = false;
-    }
-    dropped(event) {
-      this.element.hidden = true;
-      const [file] = event.dataTransfer?.files ?? [];
-      if (!file) return;
-      event.preventDefault();
-      const place = h("div.fd-upload");
-      const sheet = dialog(this.app.layer, `Upload ${nameText(file.name)}`, {}, place);
-      uploadInto(this.app, place, file, (path) => {
-        sheet.close();
-        this.app.attempt(() => this.app.openPath(path));
-      });
-    }
-  };
   var INTEGER = /^u?int\d+$/;
   function isInteger(dtype) {
     return INTEGER.test(dtype);
   }
   function toRow(text) {
-    const named = text.startsWith("@") ? null : /^([A-Za-z_]\w*)=(.*)$/s.exec(text);
-    const [keyword, part4] = named ? [named[1], named[2]] : ["", text];
+    const named2 = text.startsWith("@") ? null : /^([A-Za-z_]\w*)=(.*)$/s.exec(text);
+    const [keyword, part4] = named2 ? [named2[1], named2[2]] : ["", text];
     const row = { kind: "text", keyword, text: part4, shape: "", dtype: "float32", low: "", high: "", type: "int", value: "", path: "" };
     const tensor = /^(\d+(?:x\d+)*)(?::([a-z]+\d*)(?::(-?\d+)\.\.(-?\d+))?)?$/.exec(part4);
     const plain = /^(int|float|bool):(.*)$/s.exec(part4);
@@ -689,7 +689,7 @@
   };
   function assigned(rows, parameters) {
     const taken = /* @__PURE__ */ new Map();
-    const named = (name2) => parameters.find((parameter) => parameter.name === name2 && !taken.has(parameter)) ?? null;
+    const named2 = (name2) => parameters.find((parameter) => parameter.name === name2 && !taken.has(parameter)) ?? null;
     const give = (row, parameter) => {
       if (row.parameter && !parameter) row.fields.keyword = row.named ?? "";
       row.parameter = parameter;
@@ -697,7 +697,7 @@
       taken.set(parameter, row);
       row.fields.keyword = "";
     };
-    for (const row of rows) give(row, named(row.parameter?.name ?? row.fields.keyword.trim()));
+    for (const row of rows) give(row, named2(row.parameter?.name ?? row.fields.keyword.trim()));
     for (const row of rows) {
       if (row.parameter || row.fields.keyword.trim()) continue;
       give(row, parameters.find((parameter) => !parameter.is_keyword && !taken.has(parameter)) ?? null);
@@ -1624,6 +1624,116 @@
     const words5 = (x, y, text) => Object.assign(svg("text", { x, y, "text-anchor": "middle", class: "fd-picture-note" }), { textContent: text });
     return svg("svg", { viewBox: "0 0 340 150", class: "fd-picture", "aria-hidden": "true", width: 340, height: 150 }, words5(60, 14, "before"), words5(280, 14, "after"), edge(60, 52, 14), edge(60, 92, 14), edge(280, 62, 34), ...box(12, 26, "conv2d", "changed"), ...box(12, 66, "batch_norm", "removed"), ...box(12, 106, "relu", "same"), ...box(232, 36, "conv2d", "changed"), ...box(232, 96, "relu", "same"), svg("path", { d: "M124 79h92m-6-5 6 5-6 5", class: "fd-picture-arrow" }), words5(170, 70, "fold batch norm"), words5(170, 98, "1 of 23 passes"));
   }
+  var DEFAULTS = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, line: "", beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", colour: "change", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
+  var NUMBERS = /* @__PURE__ */ new Set(["step", "against", "program", "kernel"]);
+  function toFragment(state) {
+    const words5 = new URLSearchParams();
+    for (const [key, value] of Object.entries(state)) {
+      if (!isKey(key) || value === null || String(value) === String(DEFAULTS[key])) continue;
+      words5.set(key, String(typeof value === "boolean" ? Number(value) : value));
+    }
+    return words5.toString();
+  }
+  function fromFragment(fragment) {
+    const state = {};
+    for (const [key, text] of new URLSearchParams(fragment.replace(/^#/, ""))) {
+      if (!isKey(key)) continue;
+      const value = parse(key, text);
+      if (value !== void 0) state[key] = value;
+    }
+    return state;
+  }
+  function isKey(key) {
+    return Object.hasOwn(DEFAULTS, key);
+  }
+  function parse(key, text) {
+    if (NUMBERS.has(key)) return /^\d+$/.test(text) ? Number(text) : void 0;
+    if (typeof DEFAULTS[key] === "boolean") return text === "1";
+    if (Array.isArray(DEFAULTS[key])) return text.split(",").filter(Boolean);
+    return text;
+  }
+  var KEY = "freezer-toured";
+  var STOPS = [{ title: "The answer first", text: "This is what freezing brought: how many weights became constants, the time of a call, and the error against the model before.", first: true, places: [".fv-answer-sentence", ".fv-facts", ".fv-header"] }, { title: "Every pass of torch", text: "Each line is one pass, in the order torch ran them. Bold ones changed something. The arrow keys move from pass to pass; each says what it does, and why it changed nothing.", tab: "graph", places: [".fv-passes", ".fv-drawer-button"] }, { title: "The graph, before and after", text: "The operations before and after the chosen pass: removed, added and changed ones are marked. Click a node to see its shape, its line in your source, and its history.", tab: "graph", places: ["[id$='-tab-graph']"] }, { title: "What became of the weights", text: "Each parameter and buffer with its fate. Where one was not frozen, Why leads to the line that prevents it, and to advice.", tab: "attributes", places: ["[id$='-tab-attributes']"] }, { title: "What to make of it", text: "What made the model faster, what changed its results, and what the checks found. Press ? for all keys, signs and terms; the tour is there, too.", tab: "findings", places: ["[id$='-tab-findings']"] }];
+  function wasToured() {
+    return localStorage.getItem(KEY) !== null;
+  }
+  var running = null;
+  var Tour = class {
+    constructor(viewer) {
+      running?.end();
+      running = this;
+      this.viewer = viewer;
+      this.at = 0;
+      this.before = viewer.state();
+      this.back = viewer.root.getRootNode().activeElement;
+      this.ring = h("div.fd-tour-ring", { "aria-hidden": "true" });
+      this.box = h("div.fd-tour", { role: "dialog", tabindex: "-1", "aria-label": "Tour" });
+      viewer.root.append(this.ring, this.box);
+      this.resized = new ResizeObserver(() => this.place());
+      this.resized.observe(viewer.root);
+      this.escape = (event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        event.stopPropagation();
+        this.end();
+      };
+      document.addEventListener("keydown", this.escape, true);
+      viewer.stops.push(() => this.end());
+      localStorage.setItem(KEY, "1");
+      this.show();
+    }
+    show() {
+      const stop = STOPS[this.at];
+      const [firstTab] = this.viewer.panels.keys();
+      if (stop.first) this.viewer.navigate({ tab: firstTab });
+      else if (stop.tab) this.viewer.navigate({ tab: stop.tab });
+      const isLast = this.at === STOPS.length - 1;
+      const title = h("h2", null, stop.title);
+      fill(this.box, title, h("p", { id: `${this.viewer.prefix}-tour-text` }, stop.text), h("div.fd-row", null, h("span.fv-muted.fv-num", null, `${this.at + 1} of ${STOPS.length}`), h("span.fv-spring"), isLast ? null : button("End the tour", () => this.end()), this.at ? button("Back", () => this.go(-1)) : null, button(isLast ? "Done" : "Next", () => isLast ? this.end() : this.go(1), { kind: "primary" })));
+      this.box.setAttribute("aria-label", `Tour, ${this.at + 1} of ${STOPS.length}: ${stop.title}`);
+      this.box.setAttribute("aria-describedby", `${this.viewer.prefix}-tour-text`);
+      this.place();
+      this.box.focus({ preventScroll: true });
+    }
+    go(by) {
+      this.at += by;
+      this.show();
+    }
+    place() {
+      const target = this.target();
+      if (!target) return;
+      target.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const [outer, inner] = [this.viewer.root.getBoundingClientRect(), target.getBoundingClientRect()];
+      const [left2, top] = [inner.left - outer.left, inner.top - outer.top];
+      const size = { left: `${left2}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
+      Object.assign(this.ring.style, size);
+      const { offsetWidth: width2, offsetHeight: height } = this.box;
+      const isTall = inner.height > outer.height / 2;
+      const x = isTall ? left2 + inner.width + 12 : left2;
+      const y = isTall ? top + 40 : top + inner.height + 10;
+      this.box.style.left = `${Math.max(8, Math.min(x, outer.width - width2 - 8))}px`;
+      this.box.style.top = `${Math.max(8, Math.min(y, outer.height - height - 8))}px`;
+    }
+    target() {
+      const found = STOPS[this.at].places.map((place) => this.viewer.root.querySelector(place));
+      return found.find((element3) => element3 && element3.getClientRects().length && isInside(element3, this.viewer.root));
+    }
+    end() {
+      if (running !== this) return;
+      running = null;
+      document.removeEventListener("keydown", this.escape, true);
+      this.resized.disconnect();
+      this.ring.remove();
+      this.box.remove();
+      if (this.viewer.gone) return;
+      this.viewer.navigate({ tab: this.before.tab });
+      this.back?.focus({ preventScroll: true });
+    }
+  };
+  function isInside(element3, root) {
+    const [outer, inner] = [root.getBoundingClientRect(), element3.getBoundingClientRect()];
+    return inner.right > outer.left + 8 && inner.left < outer.right - 8;
+  }
   var MINOR_TITLE = "Attributes that are neither parameters nor buffers and were not preserved: submodules, flags, values";
   function filterField(app, placeholder) {
     const field2 = h("input.fv-input", { type: "search", placeholder, "aria-label": "Filter attributes", oninput: () => app.navigate({ q: field2.value }) });
@@ -1832,8 +1942,8 @@
       this.text.select();
     }
     render(state) {
-      const named = this.app.model.attribute(state.attribute)?.minor ? state.attribute : null;
-      const query = JSON.stringify([state.q, state.fate, state.kind, state.reason, state.sort, state.minor, named]);
+      const named2 = this.app.model.attribute(state.attribute)?.minor ? state.attribute : null;
+      const query = JSON.stringify([state.q, state.fate, state.kind, state.reason, state.sort, state.minor, named2]);
       this.chosen = state.attribute;
       this.linked = new Set(state.attribute === null ? this.linkedTo(state.node) : []);
       if (query !== this.query) this.filter(state);
@@ -2038,6 +2148,7 @@
   function stepLabel(step) {
     return step.label ?? String(step.index);
   }
+  var SIDES = ["a", "b"];
   function sideSign(side) {
     return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);
   }
@@ -2162,38 +2273,6 @@
   function cells(...texts) {
     return h("tr", null, texts.map((text) => h("td.fv-num", null, text)));
   }
-  function header(app) {
-    return h("header.fv-header", null, "heading" in app ? app.heading() : heading(app), h("div.fv-actions", null, notices(app), actions(app), app.options.hash && h("button.fv-icon", { type: "button", title: "Copy a link to this view", "aria-label": "Copy a link to this view", onclick: () => app.copy(location.href) }, icon("link")), h("button.fv-icon", { type: "button", title: "Light or dark", "aria-label": "Switch between light and dark", onclick: () => app.switchTheme() }, icon("theme")), h("button.fv-icon", { type: "button", title: "Keys (?)", "aria-label": "Show the keys", onclick: () => app.sheet.showModal() }, icon("keys"))));
-  }
-  function heading(app) {
-    const { view } = app.model;
-    return [h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`)), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, view.overview.map((fact3) => factCell(app, fact3)), fates(app))];
-  }
-  function factCell(app, fact3) {
-    const value = fact3.step === null ? fact3.value : app.link(fact3.value, { step: fact3.step });
-    return h("div.fv-fact", { class: `fv-tone-${fact3.tone} fv-fact-${fact3.kind}`, title: `${fact3.value}
-${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-value.fv-num", null, value), h("span.fv-fact-note", null, fact3.note));
-  }
-  function fates(app) {
-    const { fates: counts3, others } = app.model.view;
-    const total = counts3.reduce((sum, [, count3]) => sum + count3, 0);
-    const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
-    if (!total && !kept) return null;
-    const parts = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count3 } }));
-    const words5 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
-    if (kept) {
-      words5.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${count(kept, "other")} preserved`));
-    }
-    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words5));
-  }
-  function notices(app) {
-    const found = app.model.view.environment.notices;
-    if (!found.length) return null;
-    const open = () => app.navigate({ tab: "environment" }, { jump: true });
-    const label2 = found.length === 1 ? "1 notice" : `${found.length} notices`;
-    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label2}
-${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
-  }
   function actions(app) {
     const all = app.options.actions;
     if (!all.length) return null;
@@ -2236,17 +2315,37 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       event.stopPropagation();
     }
   };
-  function failureBanner(app) {
-    const { failure, steps } = app.model.view;
-    if (!failure) return null;
-    const where = [failure.stage, failure.method].filter(Boolean).join(", ");
-    const last = failure.step === null || !steps[failure.step] ? null : app.link(failure.method ? "Show the graph just before" : "Show the last graph", { step: failure.step, tab: "graph" });
-    return h("section.fv-failure", { role: "alert" }, h("div.fv-failure-head", null, h("span.fv-failure-mark", { "aria-hidden": "true" }, "✕"), h("strong", null, failure.title), failure.method ? h("span", null, where) : null, h("span.fv-spring"), last), h("pre", { tabindex: "0" }, failure.message), failure.left ? h("p.fv-small", null, failure.left) : null, failure.log ? h("details.fv-small", null, h("summary", null, "What was logged last"), h("pre.fv-log", { tabindex: "0" }, failure.log)) : null);
+  function header(app) {
+    return h("header.fv-header", null, "heading" in app ? app.heading() : heading(app), h("div.fv-actions", null, notices(app), actions(app), app.options.hash && h("button.fv-icon", { type: "button", title: "Copy a link to this view", "aria-label": "Copy a link to this view", onclick: () => app.copy(location.href) }, icon("link")), h("button.fv-icon", { type: "button", title: "Light or dark", "aria-label": "Switch between light and dark", onclick: () => app.switchTheme() }, icon("theme")), h("button.fv-icon", { type: "button", title: "Keys (?)", "aria-label": "Show the keys", onclick: () => app.sheet.showModal() }, icon("keys"))));
   }
-  function unmeasuredBanner(app) {
-    const { unmeasured } = app.model.view;
-    if (!unmeasured) return null;
-    return h("section.fv-unmeasured", { role: "status" }, h("span.fv-warn", { "aria-hidden": "true" }, "! "), h("strong", null, `Recorded, ${unmeasured.what}: `), unmeasured.reason, ". ", unmeasured.remedy);
+  function heading(app) {
+    const { view } = app.model;
+    return [h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`)), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, view.overview.map((fact3) => factCell(app, fact3)), fates(app))];
+  }
+  function factCell(app, fact3) {
+    const value = fact3.step === null ? fact3.value : app.link(fact3.value, { step: fact3.step });
+    return h("div.fv-fact", { class: `fv-tone-${fact3.tone} fv-fact-${fact3.kind}`, title: `${fact3.value}
+${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-value.fv-num", null, value), h("span.fv-fact-note", null, fact3.note));
+  }
+  function fates(app) {
+    const { fates: counts3, others } = app.model.view;
+    const total = counts3.reduce((sum, [, count3]) => sum + count3, 0);
+    const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
+    if (!total && !kept) return null;
+    const parts = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count3 } }));
+    const words5 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
+    if (kept) {
+      words5.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${count(kept, "other")} preserved`));
+    }
+    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words5));
+  }
+  function notices(app) {
+    const found = app.model.view.environment.notices;
+    if (!found.length) return null;
+    const open = () => app.navigate({ tab: "environment" }, { jump: true });
+    const label2 = found.length === 1 ? "1 notice" : `${found.length} notices`;
+    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label2}
+${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
   }
   var Tabs = class {
     constructor(app, panels) {
@@ -2286,6 +2385,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (previous?.tab !== state.tab) reveal(this.element, this.buttons.get(state.tab));
     }
   };
+  function failureBanner(app) {
+    const { failure, steps } = app.model.view;
+    if (!failure) return null;
+    const where = [failure.stage, failure.method].filter(Boolean).join(", ");
+    const last = failure.step === null || !steps[failure.step] ? null : app.link(failure.method ? "Show the graph just before" : "Show the last graph", { step: failure.step, tab: "graph" });
+    return h("section.fv-failure", { role: "alert" }, h("div.fv-failure-head", null, h("span.fv-failure-mark", { "aria-hidden": "true" }, "✕"), h("strong", null, failure.title), failure.method ? h("span", null, where) : null, h("span.fv-spring"), last), h("pre", { tabindex: "0" }, failure.message), failure.left ? h("p.fv-small", null, failure.left) : null, failure.log ? h("details.fv-small", null, h("summary", null, "What was logged last"), h("pre.fv-log", { tabindex: "0" }, failure.log)) : null);
+  }
+  function unmeasuredBanner(app) {
+    const { unmeasured } = app.model.view;
+    if (!unmeasured) return null;
+    return h("section.fv-unmeasured", { role: "status" }, h("span.fv-warn", { "aria-hidden": "true" }, "! "), h("strong", null, `Recorded, ${unmeasured.what}: `), unmeasured.reason, ". ", unmeasured.remedy);
+  }
   var KEPT = 6;
   var Snapshots = class {
     constructor(graphs, snapshots) {
@@ -2617,48 +2728,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return h("div.fv-code-line", null, h("span.fv-code-number", null, number3), h("span", null, content));
   }
   var CONSTANT_OPS = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
-  var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText2 }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
-  var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
-  function partsOf(model, index, kind) {
-    const name2 = `${index}/${kind}`;
-    let parts = model.coloured.get(name2);
-    if (!parts) model.coloured.set(name2, parts = MAKERS[kind](model, index));
-    return parts;
-  }
-  var MAKERS = { latency: latencies, error: errors2, memory: memories, dtype: dtypes };
-  function colouringOf(model, pair, kind) {
-    if (!Object.hasOwn(COLOURINGS, kind)) return null;
-    const before = pair.before ? partsOf(model, pair.before.index, kind) : null;
-    const after = partsOf(model, pair.after.index, kind);
-    return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
-  }
-  function valuesOfNode(model, index, id) {
-    return Object.entries(COLOURINGS).flatMap(([kind, { label: label2, rule, text }]) => {
-      const parts = partsOf(model, index, kind).get(id);
-      if (!parts?.length) return [];
-      const amounts = parts.map(([, amount3]) => amount3);
-      if (rule === "same") return [[label2, parts.map(([key]) => key).join(", ")]];
-      const amount2 = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
-      return [[label2, text(amount2) + shared(model, index, kind, parts)]];
-    });
-  }
-  function shared(model, index, kind, parts) {
-    if (kind !== "latency") return "";
-    const keys = new Set(parts.map(([key]) => key));
-    const others = [...partsOf(model, index, kind).values()].filter((own) => own.some(([key]) => keys.has(key))).length - 1;
-    return others > 0 ? `, in kernels that compute ${count(others, "more node")}` : "";
-  }
-  function missingText(model, index, kind) {
-    if (kind === "dtype") return "torch gives no type for these values; a traced model and Inductor have them.";
-    if (kind === "error") {
-      return "No pass from there on was compared with eager: record with inputs, without --no-numerics.";
-    }
-    if (kind === "memory") return "";
-    if (programsOf(model, index).length) {
-      return latencies(model, index).size ? "No kernel that was timed computes these." : "No kernel was timed: record with latencies.";
-    }
-    return "TorchScript is timed pass by pass, see Charts; --backend inductor times each kernel.";
-  }
   function programsOf(model, index) {
     const { method, side } = model.steps[index];
     return model.view.programs.map((program, place) => ({ ...program, place })).filter((program) => program.method === method && (program.step === null || model.steps[program.step].side === side) && program.kernels.some((kernel) => kernel.nodes.length));
@@ -2767,6 +2836,48 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const own = parts.get(id);
     if (own) own.push(part4);
     else parts.set(id, [part4]);
+  }
+  var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText2 }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
+  var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
+  function partsOf(model, index, kind) {
+    const name2 = `${index}/${kind}`;
+    let parts = model.coloured.get(name2);
+    if (!parts) model.coloured.set(name2, parts = MAKERS[kind](model, index));
+    return parts;
+  }
+  var MAKERS = { latency: latencies, error: errors2, memory: memories, dtype: dtypes };
+  function colouringOf(model, pair, kind) {
+    if (!Object.hasOwn(COLOURINGS, kind)) return null;
+    const before = pair.before ? partsOf(model, pair.before.index, kind) : null;
+    const after = partsOf(model, pair.after.index, kind);
+    return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
+  }
+  function valuesOfNode(model, index, id) {
+    return Object.entries(COLOURINGS).flatMap(([kind, { label: label2, rule, text }]) => {
+      const parts = partsOf(model, index, kind).get(id);
+      if (!parts?.length) return [];
+      const amounts = parts.map(([, amount3]) => amount3);
+      if (rule === "same") return [[label2, parts.map(([key]) => key).join(", ")]];
+      const amount2 = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
+      return [[label2, text(amount2) + shared(model, index, kind, parts)]];
+    });
+  }
+  function shared(model, index, kind, parts) {
+    if (kind !== "latency") return "";
+    const keys = new Set(parts.map(([key]) => key));
+    const others = [...partsOf(model, index, kind).values()].filter((own) => own.some(([key]) => keys.has(key))).length - 1;
+    return others > 0 ? `, in kernels that compute ${count(others, "more node")}` : "";
+  }
+  function missingText(model, index, kind) {
+    if (kind === "dtype") return "torch gives no type for these values; a traced model and Inductor have them.";
+    if (kind === "error") {
+      return "No pass from there on was compared with eager: record with inputs, without --no-numerics.";
+    }
+    if (kind === "memory") return "";
+    if (programsOf(model, index).length) {
+      return latencies(model, index).size ? "No kernel that was timed computes these." : "No kernel was timed: record with latencies.";
+    }
+    return "TorchScript is timed pass by pass, see Charts; --backend inductor times each kernel.";
   }
   function timeText(time) {
     return time ? durationText(time) : "0";
@@ -2988,174 +3099,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const parts = file.split(/[\\/]/);
     return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
   }
-  var WORDS = { same: "the same", different: "differ", "only with freezing": "only with freezing", "only without freezing": "only without" };
-  function sideBySide(app, comparison) {
-    return [h("p", null, counts(app, comparison)), kernels(app, comparison), passes(comparison)];
-  }
-  function counts(app, { frozen, unfrozen, groups }) {
-    const { programs } = app.model.view;
-    return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
-  }
-  function groupCounts(groups, words5) {
-    return Object.entries(words5).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
-  }
-  function kernels(app, { frozen, unfrozen, groups }) {
-    const rows = groups.map((group2) => {
-      const lost = group2.lost && group2.unfrozen.length > 0;
-      return kernelRow(app, group2.difference === "same", [{ program: frozen, kernels: group2.frozen, time: group2.frozen_time, lost }, { program: unfrozen, kernels: group2.unfrozen, time: group2.unfrozen_time }], [group2.difference === "same" ? "=" : group2.difference, lost ? h("div.fv-bad", null, "takes longer with freezing") : null]);
-    });
-    return grid("", ["With freezing", "Without", ""], rows);
-  }
-  function kernelRow(app, same2, sides, last) {
-    const { program, kernel } = app.current;
-    const chosen = kernel !== null && sides.some((side) => side.program === program && side.kernels.includes(kernel));
-    const cells2 = sides.map((side) => h("td", null, links(app, side), side.time ? h("div.fv-num.fv-kernels-time", { class: side.lost ? "fv-bad" : "" }, side.time) : null));
-    return h("tr", { class: `${chosen ? "fv-chosen" : ""} ${same2 ? "fv-row-same" : ""}` }, cells2, h("td", null, last));
-  }
-  function links(app, { program, kernels: places }) {
-    const { kernels: kernels2 } = app.model.view.programs[program] ?? { kernels: [] };
-    return places.map((kernel) => h("div.fv-mono", null, app.link(kernels2[kernel].name, { program, kernel, node: null, attribute: null })));
-  }
-  function passes({ passes: passes3 }) {
-    if (!passes3.length) return null;
-    const rows = passes3.map(([stage, name2, frozen, unfrozen]) => h("tr", null, h("td", null, name2, h("div.fv-muted.fv-small", null, stage)), h("td", null, frozen), h("td", null, unfrozen)));
-    return grid("Passes with an effect in one of the two only", ["Pass", "With freezing", "Without"], rows);
-  }
-  var KernelsPanel = class {
-    static isFor(model) {
-      return model.view.programs.length > 0;
-    }
-    constructor(app) {
-      this.chosen = void 0;
-      this.place = void 0;
-      this.program = void 0;
-      this.lines = void 0;
-      this.slowest = void 0;
-      this.app = app;
-      this.id = "kernels";
-      this.term = "kernel";
-      this.label = "Kernels";
-      this.programs = app.model.view.programs;
-      this.rows = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter kernels ( / )", "aria-label": "Filter kernels", oninput: () => this.filter() });
-      this.shown = h("span.fv-muted.fv-num", { role: "status" });
-      this.comparisons = app.model.view.comparisons;
-      this.buttons = this.programs.map((program, index) => h("button.fv-button", { type: "button", onclick: () => app.navigate({ program: index, kernel: null, beside: false }) }, this.title(program)));
-      this.besideButton = h("button.fv-button", { type: "button", onclick: () => app.navigate({ beside: true }) }, "Side by side");
-      this.both = h("div.fv-beside.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Both programs" });
-      this.list = new VirtualList({ rowHeight: 46, row: (index) => this.row(index), props: { class: "fv-kernels", role: "listbox", "aria-label": "Kernels in call order", onkeydown: (event) => this.key(event) } });
-      this.rest = h("div.fv-kernels-rest");
-      this.code = new VirtualList({ rowHeight: 20, row: (index) => this.line(index), props: { class: "fv-code", role: "region", "aria-label": "Generated code" } });
-      this.none = h("p.fv-empty", null, "The generated code was not kept.");
-      this.one = h("div.fv-split.fv-kernels-split", null, h("section.fv-kernels-side", null, this.list.element, this.rest), h("section", null, h("h3.fv-pane-title", null, "Generated code"), this.code.element, this.none));
-      const segments = [...this.buttons, ...this.comparisons.length ? [this.besideButton] : []];
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Kernels" }, segments.length > 1 ? h("div.fv-segments", { role: "group", "aria-label": "Program" }, segments) : null, this.text, this.shown), this.one, this.both);
-    }
-    title({ name: name2, method }) {
-      return this.app.model.methods.length > 1 && this.programs.some((other) => other.method !== method) ? `${name2}: ${method}` : name2;
-    }
-    render(state) {
-      const beside = state.beside && this.comparisons.length > 0;
-      this.buttons.forEach((button2, index) => button2.setAttribute("aria-pressed", String(!beside && index === state.program)));
-      this.besideButton.setAttribute("aria-pressed", String(beside));
-      for (const element3 of [this.one, this.text, this.shown]) element3.hidden = beside;
-      this.both.hidden = !beside;
-      if (beside) return fill(this.both, this.compared(state));
-      if (state.program !== this.place) this.build(state.program);
-      const fresh = this.chosen !== state.kernel;
-      this.chosen = state.kernel;
-      this.list.refresh();
-      this.code.refresh();
-      if (fresh && this.chosen !== null) this.bringIntoView();
-    }
-    compared({ program }) {
-      const own = this.comparisons.find(({ frozen, unfrozen }) => program === frozen || program === unfrozen);
-      return sideBySide(this.app, own ?? this.comparisons[0]);
-    }
-    build(place) {
-      this.place = place;
-      this.chosen = null;
-      this.program = this.programs[place];
-      const { code, kernels: kernels2 } = this.program;
-      this.lines = code === null ? [] : code.split("\n");
-      this.code.element.hidden = code === null;
-      this.none.hidden = code !== null;
-      this.code.body.style.minWidth = `${this.lines.reduce((most, line2) => Math.max(most, line2.length), 0) + 8}ch`;
-      this.slowest = Math.max(0, ...kernels2.map(({ time_ns }) => time_ns ?? 0));
-      this.code.update(this.lines.length, 0);
-      fill(this.rest, this.withoutKernel(), this.passes());
-      this.filter();
-    }
-    filter() {
-      const text = this.text.value.toLowerCase();
-      const words5 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => placeText(source))].join(" ").toLowerCase();
-      const { kernels: kernels2, time } = this.program;
-      this.rows = kernels2.flatMap((kernel, index) => !text || words5(kernel).includes(text) ? [index] : []);
-      const many = count(kernels2.length, "kernel");
-      this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
-      this.list.update(this.rows.length);
-    }
-    focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    destroy() {
-      this.list.destroy();
-      this.code.destroy();
-    }
-    choose(kernel) {
-      this.app.navigate({ kernel: kernel === this.chosen ? null : kernel, node: null, attribute: null });
-    }
-    bringIntoView() {
-      const row = this.rows.indexOf(this.chosen);
-      if (row >= 0) this.list.reveal(row, { middle: true });
-      const { call, definition } = this.program.kernels[this.chosen];
-      const line2 = definition ? definition[0] : call;
-      if (line2 !== null) this.code.reveal(line2, { middle: definition === null });
-      if (definition && line2 !== null) this.code.element.scrollTop = Math.max(0, line2 - 2) * this.code.rowHeight;
-    }
-    row(place) {
-      const index = this.rows[place];
-      const kernel = this.program.kernels[index];
-      const linked = kernel.nodes.some((id) => this.app.focused.has(id));
-      return h("div.fv-kernel", { role: "option", id: this.optionId(index), "aria-selected": String(index === this.chosen), class: index === this.chosen ? "fv-chosen" : linked ? "fv-linked" : "", title: [kernel.name, kernel.ops.join(", "), kernel.time].filter(Boolean).join("\n"), onclick: (event) => selectsText(event.currentTarget) || this.choose(index) }, h("span.fv-muted.fv-num.fv-kernel-place", null, index + 1), h("span.fv-mono.fv-clip", null, kernel.name), h("span.fv-kernel-time.fv-num", null, kernel.time ? [h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${100 * kernel.time_ns / this.slowest}%` } }), kernel.short_time] : null), h("span.fv-badge.fv-kernel-kind", null, kernel.kind), h("span.fv-muted.fv-small.fv-clip", null, [this.origin(kernel), kernel.computes || "no node of the graph"].filter(Boolean).join(" · ")));
-    }
-    optionId(index) {
-      return `${this.app.prefix}-kernel-${index}`;
-    }
-    origin({ sources }) {
-      const source = sources.find(({ file }) => !isInstalled(file)) ?? sources[0];
-      return source ? placeText(source) : null;
-    }
-    key(event) {
-      const place = listMove(event, this.rows.indexOf(this.chosen), this.rows.length, 10);
-      if (place === null) return;
-      const next = this.rows[place];
-      this.app.navigate({ kernel: next, node: null, attribute: null });
-      this.list.element.setAttribute("aria-activedescendant", this.optionId(next));
-    }
-    line(index) {
-      const kernel = this.chosen === null ? null : this.program.kernels[this.chosen];
-      const [first, last] = kernel?.definition ?? [-1, -1];
-      const here = kernel !== null && (index === kernel.call || index >= first && index <= last);
-      return h("div.fv-code-line", { class: here ? "fv-chosen" : "" }, h("span.fv-code-number", null, index + 1), h("span", null, coloured(this.lines[index])));
-    }
-    withoutKernel() {
-      const { no_kernel: pairs2, step } = this.program;
-      if (!pairs2.length) return null;
-      const whys = /* @__PURE__ */ new Map();
-      for (const [id, why] of pairs2) whys.set(why, [...whys.get(why) ?? [], id]);
-      const items = [...whys].map(([why, ids]) => h("li", null, h("div", null, why), h("div.fv-small", null, ids.map((id) => [this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), " "]))));
-      return h("details", null, h("summary", null, `${pairs2.length} ${pairs2.length === 1 ? "node needs" : "nodes need"} no kernel`), h("ul.fv-list", null, items));
-    }
-    passes() {
-      const { passes: passes3 } = this.program;
-      if (!passes3.length) return null;
-      const changed = passes3.filter(([, , , change]) => change);
-      const rows = changed.map(([stage, name2, nodes2]) => h("tr", null, h("td", null, name2), h("td.fv-muted", null, stage), h("td.fv-num", null, nodes2)));
-      return h("details", null, h("summary", null, `${passes3.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
-    }
-  };
   function kernelDetails(app, program, index) {
     const { details, model } = app;
     const kernel = program.kernels[index];
@@ -3261,14 +3204,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.ofKernel = /* @__PURE__ */ new Map();
       for (const { file, lines } of files) for (const row of lines) this.addRow(lineKey(file, row.line), row);
       const keys = places.map(([file, line2]) => lineKey(files[file].file, line2));
-      const named = sets.map((set) => set.map((place) => keys[place]));
+      const named2 = sets.map((set) => set.map((place) => keys[place]));
       this.claims = /* @__PURE__ */ new Map();
       this.claimants = /* @__PURE__ */ new Map();
       for (const [method, claims] of Object.entries(nodes2)) {
         const [ofNode, ofLine] = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
         for (const [node, since, set] of claims) {
-          push(ofNode, node, [since, named[set]]);
-          for (const key of named[set]) ofLine.set(key, (ofLine.get(key) ?? /* @__PURE__ */ new Set()).add(node));
+          push(ofNode, node, [since, named2[set]]);
+          for (const key of named2[set]) ofLine.set(key, (ofLine.get(key) ?? /* @__PURE__ */ new Set()).add(node));
         }
         this.claims.set(method, ofNode);
         this.claimants.set(method, ofLine);
@@ -3345,141 +3288,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const own = files.find(({ kind }) => kind !== "library");
     return own ?? files.reduce((most, file) => weight(file) > weight(most) ? file : most, files[0]);
   }
-  var PAGE = 15;
-  var SourceListing = class {
-    constructor(app, links2, acts) {
-      this.app = app;
-      this.links = links2;
-      this.acts = acts;
-      this.rows = /* @__PURE__ */ new Map();
-      this.painted = { linked: /* @__PURE__ */ new Set(), chosen: null };
-      this.openers = /* @__PURE__ */ new Map();
-      this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
-      this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
-    }
-    open() {
-      if (!this.element.childElementCount) fill(this.element, this.files());
-    }
-    files() {
-      const [shown, folded2] = [[], []].map((list) => list);
-      const first = firstFile(this.links.files);
-      for (const file of this.links.files) {
-        const list = file === first || file.kind === "own" ? shown : folded2;
-        list.push(file);
-      }
-      const saved = folded2.filter(({ kind }) => kind === "saved");
-      const libraries = folded2.filter(({ kind }) => kind === "library");
-      const hasText = shown.some(({ missing }) => !missing);
-      return [shown.map((file) => this.file(file)), this.group("Saved TorchScript", saved, !hasText), this.group("Libraries", libraries, false)];
-    }
-    group(title, files, isOpen) {
-      if (!files.length) return null;
-      const body = h("div");
-      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count(files.length, "file")}`)), body);
-      const open = () => {
-        if (!body.childElementCount) {
-          fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
-        }
-      };
-      details.addEventListener("toggle", open);
-      if (isOpen) open();
-      const show = () => {
-        details.open = true;
-        open();
-      };
-      for (const { file } of files) this.openers.set(file, show);
-      return details;
-    }
-    folded(row, isOpen) {
-      const body = h("div");
-      const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
-      const open = () => {
-        if (body.childElementCount) return;
-        fill(body, this.lines(row));
-        this.paint(this.painted.linked, this.painted.chosen);
-      };
-      details.addEventListener("toggle", open);
-      if (isOpen) open();
-      const before = this.openers.get(row.file);
-      this.openers.set(row.file, () => {
-        before?.();
-        details.open = true;
-        open();
-      });
-      return details;
-    }
-    file(row) {
-      return h("section", null, h("h3.fv-lines-file", { title: row.file }, this.name(row)), row.missing ? h("p.fv-lines-missing", null, row.missing) : null, this.lines(row));
-    }
-    name({ file, lines }) {
-      const parts = file.split(/[\\/]/);
-      const folder = parts.slice(-3, -1).join("/");
-      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count(lines.length, "line")} in the graph`)];
-    }
-    lines({ file, lines }) {
-      const runs = this.app.model.view.sources.filter((source) => source.file === file);
-      const rows = new Map(lines.map((row) => [row.line, row]));
-      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
-        this.key(event, list);
-      }, onclick: (event) => {
-        const key = keyAt(event);
-        if (key !== null && !selectsText(list)) this.acts.pin(key);
-      }, onblur: () => this.acts.hover(null) });
-      const width2 = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
-      list.style.setProperty("--digits", `${Math.max(3, width2)}ch`);
-      for (const entry of listing(runs, lines)) {
-        list.append(entry ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line)) : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
-      }
-      return list;
-    }
-    line(key, { line: line2, text }, row) {
-      const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
-      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line2}: ${(text ?? "").trim()}. ${words2(row).join(". ")}` : `Line ${line2}: ${(text ?? "").trim()}`, title: row ? words2(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line2), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
-      if (row) {
-        element3.dataset.line = key;
-        this.rows.set(key, element3);
-      }
-      return element3;
-    }
-    key(event, list) {
-      const known = [...list.querySelectorAll("[data-line]")];
-      const active = list.getAttribute("aria-activedescendant");
-      const at = known.findIndex(({ id, classList }) => active ? id === active : classList.contains("fv-chosen"));
-      if ((event.key === "Enter" || event.key === " ") && at >= 0) {
-        event.preventDefault();
-        event.stopPropagation();
-        return this.acts.pin(known[at].dataset.line);
-      }
-      const next = listMove(event, at, known.length, PAGE);
-      if (next === null) return void 0;
-      list.setAttribute("aria-activedescendant", known[next].id);
-      this.acts.hover(known[next].dataset.line ?? null);
-      reveal(this.element, known[next], { below: 28 });
-      return void 0;
-    }
-    paint(linked, chosen) {
-      this.painted = { linked, chosen };
-      for (const [key, row] of this.rows) {
-        row.classList.toggle("fv-linked", linked.has(key));
-        row.classList.toggle("fv-chosen", key === chosen);
-        row.setAttribute("aria-selected", String(key === chosen));
-      }
-    }
-    reveal(keys) {
-      const [first] = keys;
-      if (first === void 0) return;
-      const file = first.slice(0, first.lastIndexOf(":"));
-      if (!this.rows.has(first)) {
-        this.openers.get(file)?.();
-        this.openers.get(file)?.();
-      }
-      const row = this.rows.get(first);
-      if (row) reveal(this.element, row, { below: 28 });
-    }
-  };
-  function keyAt(event) {
-    return event.target.closest?.("[data-line]")?.dataset.line ?? null;
-  }
   function timeMark(row) {
     const time = row && shareOf(row);
     if (!time) return h("span.fv-line-time");
@@ -3503,17 +3311,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (!nodes2.length && !held) return `nothing is left of its ${count(operators4, "operator")}`;
     return `${count(nodes2.length, "operator")}${held} left of ${operators4}`;
   }
-  function codeOf(text) {
-    const indent = text.length - text.trimStart().length;
-    return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
-  }
   var MOST_NODES = 8;
   function lineFacts(app, key, row) {
     const place = placeOfKey(key);
     const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
-    return [h("h3.fv-line-title", { title: place.file }, placeText(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes2(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
+    return [h("h3.fv-line-title", { title: place.file }, placeText(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
   }
-  function passes2(app, row) {
+  function passes(app, row) {
     if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
     const items = stepsOf(row).map((step) => h("li", null, app.details.stepLink(step), row.effects.filter((effect2) => effect2.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text))));
     return h("ol.fv-list.fv-line-effects", null, items);
@@ -3688,11 +3492,55 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const word2 = verdict2 ?? (value < 1 ? "faster" : "slower");
     return h("span.fv-ratio", { role: "img", "aria-label": `${text}, ${word2}`, class: `fv-ratio-${word2.split(" ")[0]}` }, h("span.fv-ratio-bar", { style: { left: `${Math.min(50, place(value))}%`, width: `${Math.abs(place(value) - 50)}%` } }), h("span.fv-ratio-span", { style: { left: `${start}%`, width: `${end - start}%` } }), h("span.fv-ratio-point", { style: { left: `${place(value)}%` } }));
   }
-  var SIGNS3 = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
-  var TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
+  var TIDIED = () => h("span.fv-muted", { title: "It removed nodes that nothing read, and nothing else" }, " only tidied up");
+  function judged(error2, close) {
+    if (error2 === null) return h("span.fv-muted", null, "not compared");
+    return [error2, close === false ? h("span.fv-bad", null, " ≠") : null];
+  }
+  function part(name2, ...children) {
+    const element3 = section(name2, children);
+    element3.classList.add("fv-finding");
+    return element3;
+  }
+  function wide(name2, ...children) {
+    const element3 = part(name2, children);
+    element3.classList.add("fv-finding-wide");
+    return element3;
+  }
   var DUPLICATES_SHOWN = 6;
   var NAMES_SHOWN = 8;
-  var TIDIED = () => h("span.fv-muted", { title: "It removed nodes that nothing read, and nothing else" }, " only tidied up");
+  function memoryPart(panel) {
+    const { duplicates, duplicates_between: between2, memory } = panel.found;
+    if (!memory.length && !duplicates.length && !between2.length) return null;
+    const facts2 = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null, row.step === null ? null : h("div", null, "since ", panel.pass(row.step)))]);
+    const rows = duplicates.slice(0, DUPLICATES_SHOWN).map((row) => h("tr", { data: { step: row.step } }, h("td", null, panel.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
+    const smaller = duplicates.length - rows.length;
+    const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => betweenRow(panel, row));
+    const more = between2.length - ended.length;
+    return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+  }
+  function betweenRow(panel, { step, until, bytes, names }) {
+    const more = names.length - NAMES_SHOWN;
+    const shown = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    return h("tr", { data: { step } }, h("td", null, panel.pass(step)), h("td", null, panel.pass(until)), h("td.fv-num", null, bytes), h("td", null, h("span.fv-muted.fv-small.fv-wrap", null, shown)));
+  }
+  function ablationPart(panel) {
+    const { ablation } = panel.found;
+    if (!ablation.length) return null;
+    const spread = ratioSpread(ablation.flatMap((row) => row.latency));
+    const rows = ablation.map((row) => h("tr", null, h("td", null, named(panel, row)), row.error === null ? contribution(row, spread) : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be measured: "), row.error)));
+    const note3 = h("p.fv-muted.fv-small", null, "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.");
+    return wide(term(panel.app, "ablation", "What each pass does on its own"), note3, grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
+  }
+  function named(panel, { name: name2, steps, stage, tidied }) {
+    return [steps.length ? panel.app.link(name2, { step: steps[0] }) : name2, tidied ? TIDIED() : null, h("div.fv-muted.fv-small", null, stage)];
+  }
+  function contribution(row, spread) {
+    const times2 = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
+    return [h("td", null, times2((one) => ratioBar(one, spread))), h("td.fv-num", null, row.latency.length ? times2((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, ` not measurable (${one.unseen})`) : null]) : h("span.fv-muted", null, "not measured")), h("td.fv-num", null, judged(row.with, row.close_with)), h("td.fv-num", null, judged(row.without, row.close_without))];
+  }
+  var SIGNS3 = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
+  var TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
   var FindingsPanel = class {
     constructor(app) {
       this.app = app;
@@ -3709,7 +3557,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
     }
     parts() {
-      const parts = [this.paidOff(), this.movedTheNumbers(), this.checks(), this.memory(), this.ablation(), this.absent()].filter(Boolean);
+      const parts = [this.paidOff(), this.movedTheNumbers(), this.checks(), memoryPart(this), ablationPart(this), this.absent()].filter(Boolean);
       return parts.length ? parts : h("p.fv-empty", null, "This trace holds no pass, so there is nothing to find.");
     }
     paidOff() {
@@ -3745,36 +3593,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       });
       return part("Checks of the frozen module", h("div.fv-checks", null, items));
     }
-    memory() {
-      const { duplicates, duplicates_between: between2, memory } = this.found;
-      if (!memory.length && !duplicates.length && !between2.length) return null;
-      const facts2 = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null, row.step === null ? null : h("div", null, "since ", this.pass(row.step)))]);
-      const rows = duplicates.slice(0, DUPLICATES_SHOWN).map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
-      const smaller = duplicates.length - rows.length;
-      const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
-      const more = between2.length - ended.length;
-      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
-    }
-    betweenRow({ step, until, bytes, names }) {
-      const more = names.length - NAMES_SHOWN;
-      const shown = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
-      return h("tr", { data: { step } }, h("td", null, this.pass(step)), h("td", null, this.pass(until)), h("td.fv-num", null, bytes), h("td", null, h("span.fv-muted.fv-small.fv-wrap", null, shown)));
-    }
-    ablation() {
-      const { ablation } = this.found;
-      if (!ablation.length) return null;
-      const spread = ratioSpread(ablation.flatMap((row) => row.latency));
-      const rows = ablation.map((row) => h("tr", null, h("td", null, this.named(row)), row.error === null ? this.contribution(row, spread) : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be measured: "), row.error)));
-      const note3 = h("p.fv-muted.fv-small", null, "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.");
-      return wide(term(this.app, "ablation", "What each pass does on its own"), note3, grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
-    }
-    named({ name: name2, steps, stage, tidied }) {
-      return [steps.length ? this.app.link(name2, { step: steps[0] }) : name2, tidied ? TIDIED() : null, h("div.fv-muted.fv-small", null, stage)];
-    }
-    contribution(row, spread) {
-      const times2 = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
-      return [h("td", null, times2((one) => ratioBar(one, spread))), h("td.fv-num", null, row.latency.length ? times2((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, ` not measurable (${one.unseen})`) : null]) : h("span.fv-muted", null, "not measured")), h("td.fv-num", null, judged(row.with, row.close_with)), h("td.fv-num", null, judged(row.without, row.close_without))];
-    }
     absent() {
       const { absent: absent2 } = this.found;
       if (!absent2.length) return null;
@@ -3785,22 +3603,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return [this.app.details.stepLink(index), round === null ? null : h("span.fv-muted", null, ` round ${round}`), tidied ? TIDIED() : null];
     }
   };
-  function judged(error2, close) {
-    if (error2 === null) return h("span.fv-muted", null, "not compared");
-    return [error2, close === false ? h("span.fv-bad", null, " ≠") : null];
-  }
-  function part(name2, ...children) {
-    const element3 = section(name2, children);
-    element3.classList.add("fv-finding");
-    return element3;
-  }
-  function wide(name2, ...children) {
-    const element3 = part(name2, children);
-    element3.classList.add("fv-finding-wide");
-    return element3;
-  }
   var NONE = -1;
-  var SIDES = { BEFORE: 1, AFTER: 2 };
+  var SIDES2 = { BEFORE: 1, AFTER: 2 };
   var Scene = class {
     constructor(outline, expanded, measure) {
       this.outline = outline;
@@ -3900,7 +3704,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     edgeSides(before, after) {
       const sides = new Uint8Array(this.edges.length);
       const { start, values } = this.model.rowInputs;
-      for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
+      for (const [index, bit] of [[before, SIDES2.BEFORE], [after, SIDES2.AFTER]]) {
         if (index === null) continue;
         const snapshot = this.model.snapshot(index);
         for (const key of snapshot.order) {
@@ -3923,7 +3727,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const sides = new Uint8Array(count3);
       const counts3 = { added: new Int32Array(count3), removed: new Int32Array(count3), changed: new Int32Array(count3) };
       const ops = [null, new Int32Array(count3), new Int32Array(count3)];
-      for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
+      for (const [index, bit] of [[before, SIDES2.BEFORE], [after, SIDES2.AFTER]]) {
         if (index === null) continue;
         for (const key of this.model.snapshot(index).order) {
           const item = this.itemOfKey[key];
@@ -4901,7 +4705,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     write(job, chip.text, x + chip.width / 2, y + 8, { font: FONTS.chip, colour, align: "center" });
     if (mark) paintLetter(job, mark, x - 2, y + 8);
   }
-  var { BEFORE } = SIDES;
+  var { BEFORE } = SIDES2;
   function badgesOf({ picture: picture2, look }, item) {
     const hidden = look.alone ? "" : look.side === BEFORE ? "added" : "removed";
     return ["removed", "added", "changed"].filter((status) => status !== hidden && picture2.counts[status][item]).map((status) => ({ status, text: `${SIGNS4[status]}${picture2.counts[status][item]}` }));
@@ -5079,7 +4883,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return known;
   }
   var indices = /* @__PURE__ */ new WeakMap();
-  var { AFTER, BEFORE: BEFORE2 } = SIDES;
+  var { AFTER, BEFORE: BEFORE2 } = SIDES2;
   var HUB = 12;
   var BOTH = BEFORE2 | AFTER;
   var STRAIGHT_ZOOM = 0.3;
@@ -5259,7 +5063,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     s.lineWidth = width2 / Math.min(1, zoom);
     s.stroke();
   }
-  var { AFTER: AFTER2, BEFORE: BEFORE3 } = SIDES;
+  var { AFTER: AFTER2, BEFORE: BEFORE3 } = SIDES2;
   var PANE_HEAD = 40;
   var PANE_FOOT = 88;
   var TITLE = PANE_HEAD - 8;
@@ -5528,8 +5332,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.colouring = colouring;
       this.picture = picture2;
       this.values = [];
-      for (const side of [SIDES.BEFORE, SIDES.AFTER]) this.values[side] = valuesOf2(colouring, picture2, side);
-      const all = [SIDES.BEFORE, SIDES.AFTER].flatMap((side) => [...this.values[side].values()]);
+      for (const side of [SIDES2.BEFORE, SIDES2.AFTER]) this.values[side] = valuesOf2(colouring, picture2, side);
+      const all = [SIDES2.BEFORE, SIDES2.AFTER].flatMap((side) => [...this.values[side].values()]);
       this.most = Math.max(0, ...all.map(({ amount: amount2 }) => Number.isFinite(amount2) ? amount2 : 0));
       this.keys = [...new Set(all.map(({ key }) => key))].sort();
       this.isPartial = picture2.closedItems().some((item) => isMissing(this, picture2, item));
@@ -5573,7 +5377,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function isMissing(colours, picture2, item) {
     if (isEnd(picture2, item)) return false;
-    return [SIDES.BEFORE, SIDES.AFTER].some((side) => picture2.sides[item] & side && !colours.of(item, side));
+    return [SIDES2.BEFORE, SIDES2.AFTER].some((side) => picture2.sides[item] & side && !colours.of(item, side));
   }
   function keyTone(theme, key) {
     return theme.kinds[key] ?? theme.kinds[family(key)] ?? theme.kinds[MIXED];
@@ -5586,7 +5390,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function valuesOf2({ parts, rule }, picture2, side) {
     const index = picture2.snapshotOf(side);
-    const given = side === SIDES.BEFORE ? parts.before : parts.after;
+    const given = side === SIDES2.BEFORE ? parts.before : parts.after;
     const found = /* @__PURE__ */ new Map();
     if (index === null || !given) return /* @__PURE__ */ new Map();
     const { model, outline, ownerOfKey } = picture2.scene;
@@ -5818,79 +5622,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return nested ? segments.slice(base2.length) : segments;
   }
   var NONE12 = -1;
-  var LEAST = 3;
   var INDEXED = /^(.*?)(\d+)$/;
-  function foldRepeats(tree) {
-    const signer = new Signer(tree);
-    const visit = (group2) => {
-      for (const child of group2.children) if (child.children) visit(child);
-      fold(tree, signer, group2);
-    };
-    visit(tree.root);
-  }
-  function fold(tree, signer, group2) {
-    const runs = runsOf(tree, group2.children);
-    if (!runs.some((run2) => run2.length >= LEAST)) return;
-    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
-    const isWhole = pieces.length === 1 && group2.parent !== null && group2.node === NONE12 && !group2.block;
-    group2.children = pieces.flatMap((piece) => {
-      if (piece.length < LEAST) return piece;
-      const holder = isWhole ? group2 : makeHolder(tree, group2, piece);
-      fill2(tree, holder, piece);
-      if (!isWhole) return [holder];
-      holder.label = `${holder.label} × ${piece.length}`;
-      return holder.children;
-    });
-  }
-  function runsOf(tree, children) {
-    const runs = [];
-    let last = null;
-    for (const child of children) {
-      const found = child.children && !child.block && child.node === NONE12 ? INDEXED.exec(child.segment ?? "") : null;
-      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
-        runs.splice(-1, 0, [child]);
-        continue;
-      }
-      const now = found && { stem: found[1], index: Number(found[2]) };
-      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
-      else runs.push([child]);
-      last = now;
-    }
-    return runs;
-  }
-  function readsAny({ parentOf, union }, key, run2) {
-    return union.inputsOf[key].some((from2) => {
-      for (let group2 = parentOf[from2]; group2; group2 = group2.parent) {
-        if (run2.includes(group2)) return true;
-      }
-      return false;
-    });
-  }
-  function alike(signer, run2) {
-    const pieces = [[run2[0]]];
-    for (let at = 1; at < run2.length; at++) {
-      if (signer.areAlike(run2[at - 1], run2[at])) pieces[pieces.length - 1].push(run2[at]);
-      else pieces.push([run2[at]]);
-    }
-    return pieces;
-  }
-  function makeHolder(tree, parent, members) {
-    const [first, last] = [members[0], members.at(-1)];
-    const end = INDEXED.exec(last.segment ?? "")?.[2];
-    const label2 = `${first.label}–${end} × ${members.length}`;
-    return tree.addGroup({ id: `${first.id}×`, label: label2, parent, node: NONE12 });
-  }
-  function fill2(tree, holder, members) {
-    const [first, ...others] = members;
-    const label2 = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
-    const rest = tree.addGroup({ id: `${first.id}×+`, label: label2, parent: holder, node: NONE12 });
-    rest.children = others;
-    rest.isRest = true;
-    holder.repeat = members;
-    holder.children = [first, rest];
-    first.parent = holder;
-    for (const other of others) other.parent = rest;
-  }
   var Signer = class {
     constructor({ union, constants: constants2 }) {
       this.union = union;
@@ -5970,10 +5702,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       let text = `${strings[op || 0]} ${inputs ? inputs.length : 0}`;
       for (let at = 1; at < (outputs ? outputs.length : 0); at += 2) text += ` ${this.kind(outputs[at])}`;
       if (kept) return `${text} ${strings[kept[1] || 0]}[${kept[0]}]`;
-      const named = isName(strings[op || 0]);
+      const named2 = isName(strings[op || 0]);
       for (let at = 1; at < (attributes ? attributes.length : 0); at += 2) {
         const one = strings[attributes[at] || 0];
-        if (!named || !/\d/.test(one)) text += `,${one}`;
+        if (!named2 || !/\d/.test(one)) text += `,${one}`;
       }
       return text;
     }
@@ -6020,6 +5752,78 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (key !== NONE12) places.set(key, places.size);
       if (child.children) collect2(child, places);
     }
+  }
+  var LEAST = 3;
+  function foldRepeats(tree) {
+    const signer = new Signer(tree);
+    const visit = (group2) => {
+      for (const child of group2.children) if (child.children) visit(child);
+      fold(tree, signer, group2);
+    };
+    visit(tree.root);
+  }
+  function fold(tree, signer, group2) {
+    const runs = runsOf(tree, group2.children);
+    if (!runs.some((run2) => run2.length >= LEAST)) return;
+    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
+    const isWhole = pieces.length === 1 && group2.parent !== null && group2.node === NONE12 && !group2.block;
+    group2.children = pieces.flatMap((piece) => {
+      if (piece.length < LEAST) return piece;
+      const holder = isWhole ? group2 : makeHolder(tree, group2, piece);
+      fill2(tree, holder, piece);
+      if (!isWhole) return [holder];
+      holder.label = `${holder.label} × ${piece.length}`;
+      return holder.children;
+    });
+  }
+  function runsOf(tree, children) {
+    const runs = [];
+    let last = null;
+    for (const child of children) {
+      const found = child.children && !child.block && child.node === NONE12 ? INDEXED.exec(child.segment ?? "") : null;
+      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
+        runs.splice(-1, 0, [child]);
+        continue;
+      }
+      const now = found && { stem: found[1], index: Number(found[2]) };
+      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
+      else runs.push([child]);
+      last = now;
+    }
+    return runs;
+  }
+  function readsAny({ parentOf, union }, key, run2) {
+    return union.inputsOf[key].some((from2) => {
+      for (let group2 = parentOf[from2]; group2; group2 = group2.parent) {
+        if (run2.includes(group2)) return true;
+      }
+      return false;
+    });
+  }
+  function alike(signer, run2) {
+    const pieces = [[run2[0]]];
+    for (let at = 1; at < run2.length; at++) {
+      if (signer.areAlike(run2[at - 1], run2[at])) pieces[pieces.length - 1].push(run2[at]);
+      else pieces.push([run2[at]]);
+    }
+    return pieces;
+  }
+  function makeHolder(tree, parent, members) {
+    const [first, last] = [members[0], members.at(-1)];
+    const end = INDEXED.exec(last.segment ?? "")?.[2];
+    const label2 = `${first.label}–${end} × ${members.length}`;
+    return tree.addGroup({ id: `${first.id}×`, label: label2, parent, node: NONE12 });
+  }
+  function fill2(tree, holder, members) {
+    const [first, ...others] = members;
+    const label2 = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
+    const rest = tree.addGroup({ id: `${first.id}×+`, label: label2, parent: holder, node: NONE12 });
+    rest.children = others;
+    rest.isRest = true;
+    holder.repeat = members;
+    holder.children = [first, rest];
+    first.parent = holder;
+    for (const other of others) other.parent = rest;
   }
   var NONE13 = -1;
   var ModuleTree = class {
@@ -6292,9 +6096,88 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     for (let group2 = innermost; group2 && group2.parent; group2 = group2.parent) chain.unshift(group2);
     return chain;
   }
+  var NONE15 = -1;
+  var Snapshot = class {
+    constructor(model, graph) {
+      const table2 = (size) => new Int32Array(size).fill(NONE15);
+      this.order = [];
+      this.rowOf = table2(model.ids.length);
+      this.holder = table2(model.ids.length);
+      this.block = new Int32Array(model.ids.length);
+      this.producer = table2(model.strings.length);
+      this.nodes = NONE15;
+      this._addFrame(model, graph, NONE15, 0);
+    }
+    nodeCount(model) {
+      if (this.nodes === NONE15) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
+      return this.nodes;
+    }
+    _addFrame(model, frame, holder, block) {
+      for (const row of frame.inputs) this._add(model, row, holder, block);
+      for (const row of model.bodies[frame.body]) {
+        const key = this._add(model, row, holder, block);
+        const { blocks } = model;
+        for (let number3 = 0; number3 < blocks[row].length; number3++) {
+          this._addFrame(model, blocks[row][number3], key, number3);
+        }
+      }
+      if (frame.output !== NONE15) this._add(model, frame.output, holder, block);
+    }
+    _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
+      const key = keys[row];
+      this.order.push(key);
+      this.rowOf[key] = row;
+      this.holder[key] = holder;
+      this.block[key] = block;
+      for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
+      return key;
+    }
+  };
+  function decodeLists(lists) {
+    const bodies = [];
+    for (const [base2, ...code] of lists) {
+      const body = [];
+      for (let at = 0; at < code.length; ) {
+        if (code[at] < 0) {
+          const end = at + 1 - code[at];
+          for (at += 1; at < end; at++) body.push(code[at]);
+        } else {
+          for (let row = code[at], end = row + code[at + 1]; row < end; row++) body.push(bodies[base2][row]);
+          at += 2;
+        }
+      }
+      bodies.push(body);
+    }
+    return bodies;
+  }
+  function shallow(row) {
+    return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
+  }
+  function flatten(lists) {
+    const start = new Int32Array(lists.length + 1);
+    for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
+    const values = new Int32Array(start[lists.length]);
+    lists.forEach((list, at) => values.set(list, start[at]));
+    return { start, values };
+  }
+  function evenPlaces(list) {
+    return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
+  }
+  function decodeNode(model, row) {
+    const text = (index) => model.strings[index || 0];
+    const pairs2 = (flat, name2, other) => {
+      const found = [];
+      for (let at = 0; at < (flat || []).length; at += 2) {
+        found.push({ [name2]: text(flat[at]), [other]: text(flat[at + 1]) });
+      }
+      return found;
+    };
+    const source = row[6] ? model.sources[row[6] - 1] : null;
+    const kept = row[7];
+    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs2(row[3], "name", "type"), module: text(row[4]), attributes: pairs2(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
+  }
   var FORMAT = 2;
   var REPLACED = { share: 0.5, least: 30 };
-  var NONE15 = -1;
   var Model = class {
     constructor(data) {
       if (!data || data.format !== FORMAT) {
@@ -6438,86 +6321,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return epoch ? [...epoch] : before === null ? [after] : [before, after];
     }
   };
-  function decodeLists(lists) {
-    const bodies = [];
-    for (const [base2, ...code] of lists) {
-      const body = [];
-      for (let at = 0; at < code.length; ) {
-        if (code[at] < 0) {
-          const end = at + 1 - code[at];
-          for (at += 1; at < end; at++) body.push(code[at]);
-        } else {
-          for (let row = code[at], end = row + code[at + 1]; row < end; row++) body.push(bodies[base2][row]);
-          at += 2;
-        }
-      }
-      bodies.push(body);
-    }
-    return bodies;
-  }
-  function shallow(row) {
-    return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
-  }
-  function flatten(lists) {
-    const start = new Int32Array(lists.length + 1);
-    for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
-    const values = new Int32Array(start[lists.length]);
-    lists.forEach((list, at) => values.set(list, start[at]));
-    return { start, values };
-  }
-  function evenPlaces(list) {
-    return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
-  }
-  function decodeNode(model, row) {
-    const text = (index) => model.strings[index || 0];
-    const pairs2 = (flat, name2, other) => {
-      const found = [];
-      for (let at = 0; at < (flat || []).length; at += 2) {
-        found.push({ [name2]: text(flat[at]), [other]: text(flat[at + 1]) });
-      }
-      return found;
-    };
-    const source = row[6] ? model.sources[row[6] - 1] : null;
-    const kept = row[7];
-    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs2(row[3], "name", "type"), module: text(row[4]), attributes: pairs2(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
-  }
-  var Snapshot = class {
-    constructor(model, graph) {
-      const table2 = (size) => new Int32Array(size).fill(NONE15);
-      this.order = [];
-      this.rowOf = table2(model.ids.length);
-      this.holder = table2(model.ids.length);
-      this.block = new Int32Array(model.ids.length);
-      this.producer = table2(model.strings.length);
-      this.nodes = NONE15;
-      this._addFrame(model, graph, NONE15, 0);
-    }
-    nodeCount(model) {
-      if (this.nodes === NONE15) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
-      return this.nodes;
-    }
-    _addFrame(model, frame, holder, block) {
-      for (const row of frame.inputs) this._add(model, row, holder, block);
-      for (const row of model.bodies[frame.body]) {
-        const key = this._add(model, row, holder, block);
-        const { blocks } = model;
-        for (let number3 = 0; number3 < blocks[row].length; number3++) {
-          this._addFrame(model, blocks[row][number3], key, number3);
-        }
-      }
-      if (frame.output !== NONE15) this._add(model, frame.output, holder, block);
-    }
-    _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
-      const key = keys[row];
-      this.order.push(key);
-      this.rowOf[key] = row;
-      this.holder[key] = holder;
-      this.block[key] = block;
-      for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
-      return key;
-    }
-  };
-  var { BEFORE: BEFORE4 } = SIDES;
+  var { BEFORE: BEFORE4 } = SIDES2;
   var Picture = class {
     constructor({ scene, layout }, steps, [before, after]) {
       this.scene = scene;
@@ -6881,11 +6685,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function placeMarks(marks, picture2) {
     const placed = { ofKey: /* @__PURE__ */ new Map(), ofItem: /* @__PURE__ */ new Map() };
-    const named = Object.entries(marks);
-    if (!named.length || !picture2) return placed;
+    const named2 = Object.entries(marks);
+    if (!named2.length || !picture2) return placed;
     const { model, items, ownerOfKey } = picture2.scene;
     const makers = makersOf(picture2);
-    for (const [name2, mark] of named) {
+    for (const [name2, mark] of named2) {
       const key = model.keyOfId.get(name2) ?? makers.get(name2);
       if (key === void 0) continue;
       placed.ofKey.set(key, mark);
@@ -7852,12 +7656,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.constants.setAttribute("aria-pressed", String(shown));
     }
   };
-  var DEFAULTS = { constants: false, panes: "split", theme: "auto", toolbar: true, worker: "auto", wheel: "zoom" };
+  var DEFAULTS2 = { constants: false, panes: "split", theme: "auto", toolbar: true, worker: "auto", wheel: "zoom" };
   var LABEL = "Graph before and after the pass. Arrow keys follow edges, Enter opens and closes modules.";
   var VARIABLES = { page: "page", text: "text", soft: "soft", focus: "focus", line: "groupLine", panel: "panel", hover: "hover" };
   var View = class {
     constructor(container, options) {
-      this.options = { ...DEFAULTS, ...options };
+      this.options = { ...DEFAULTS2, ...options };
       this.gone = false;
       this.theme = "light";
       this.listeners = /* @__PURE__ */ new Map();
@@ -8319,6 +8123,174 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       setTimeout(() => URL.revokeObjectURL(link.href), 1e3);
     }
   };
+  var WORDS = { same: "the same", different: "differ", "only with freezing": "only with freezing", "only without freezing": "only without" };
+  function sideBySide(app, comparison) {
+    return [h("p", null, counts(app, comparison)), kernels(app, comparison), passes2(comparison)];
+  }
+  function counts(app, { frozen, unfrozen, groups }) {
+    const { programs } = app.model.view;
+    return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
+  }
+  function groupCounts(groups, words5) {
+    return Object.entries(words5).map(([difference3, text]) => [groups.filter((group2) => group2.difference === difference3).length, text]).filter(([count3]) => count3).map(([count3, text]) => `${count3} ${text}`).join(", ");
+  }
+  function kernels(app, { frozen, unfrozen, groups }) {
+    const rows = groups.map((group2) => {
+      const lost = group2.lost && group2.unfrozen.length > 0;
+      return kernelRow(app, group2.difference === "same", [{ program: frozen, kernels: group2.frozen, time: group2.frozen_time, lost }, { program: unfrozen, kernels: group2.unfrozen, time: group2.unfrozen_time }], [group2.difference === "same" ? "=" : group2.difference, lost ? h("div.fv-bad", null, "takes longer with freezing") : null]);
+    });
+    return grid("", ["With freezing", "Without", ""], rows);
+  }
+  function kernelRow(app, same2, sides, last) {
+    const { program, kernel } = app.current;
+    const chosen = kernel !== null && sides.some((side) => side.program === program && side.kernels.includes(kernel));
+    const cells2 = sides.map((side) => h("td", null, links(app, side), side.time ? h("div.fv-num.fv-kernels-time", { class: side.lost ? "fv-bad" : "" }, side.time) : null));
+    return h("tr", { class: `${chosen ? "fv-chosen" : ""} ${same2 ? "fv-row-same" : ""}` }, cells2, h("td", null, last));
+  }
+  function links(app, { program, kernels: places }) {
+    const { kernels: kernels2 } = app.model.view.programs[program] ?? { kernels: [] };
+    return places.map((kernel) => h("div.fv-mono", null, app.link(kernels2[kernel].name, { program, kernel, node: null, attribute: null })));
+  }
+  function passes2({ passes: passes3 }) {
+    if (!passes3.length) return null;
+    const rows = passes3.map(([stage, name2, frozen, unfrozen]) => h("tr", null, h("td", null, name2, h("div.fv-muted.fv-small", null, stage)), h("td", null, frozen), h("td", null, unfrozen)));
+    return grid("Passes with an effect in one of the two only", ["Pass", "With freezing", "Without"], rows);
+  }
+  var KernelsPanel = class {
+    static isFor(model) {
+      return model.view.programs.length > 0;
+    }
+    constructor(app) {
+      this.chosen = void 0;
+      this.place = void 0;
+      this.program = void 0;
+      this.lines = void 0;
+      this.slowest = void 0;
+      this.app = app;
+      this.id = "kernels";
+      this.term = "kernel";
+      this.label = "Kernels";
+      this.programs = app.model.view.programs;
+      this.rows = [];
+      this.text = h("input.fv-input", { type: "search", placeholder: "Filter kernels ( / )", "aria-label": "Filter kernels", oninput: () => this.filter() });
+      this.shown = h("span.fv-muted.fv-num", { role: "status" });
+      this.comparisons = app.model.view.comparisons;
+      this.buttons = this.programs.map((program, index) => h("button.fv-button", { type: "button", onclick: () => app.navigate({ program: index, kernel: null, beside: false }) }, this.title(program)));
+      this.besideButton = h("button.fv-button", { type: "button", onclick: () => app.navigate({ beside: true }) }, "Side by side");
+      this.both = h("div.fv-beside.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Both programs" });
+      this.list = new VirtualList({ rowHeight: 46, row: (index) => this.row(index), props: { class: "fv-kernels", role: "listbox", "aria-label": "Kernels in call order", onkeydown: (event) => this.key(event) } });
+      this.rest = h("div.fv-kernels-rest");
+      this.code = new VirtualList({ rowHeight: 20, row: (index) => this.line(index), props: { class: "fv-code", role: "region", "aria-label": "Generated code" } });
+      this.none = h("p.fv-empty", null, "The generated code was not kept.");
+      this.one = h("div.fv-split.fv-kernels-split", null, h("section.fv-kernels-side", null, this.list.element, this.rest), h("section", null, h("h3.fv-pane-title", null, "Generated code"), this.code.element, this.none));
+      const segments = [...this.buttons, ...this.comparisons.length ? [this.besideButton] : []];
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Kernels" }, segments.length > 1 ? h("div.fv-segments", { role: "group", "aria-label": "Program" }, segments) : null, this.text, this.shown), this.one, this.both);
+    }
+    title({ name: name2, method }) {
+      return this.app.model.methods.length > 1 && this.programs.some((other) => other.method !== method) ? `${name2}: ${method}` : name2;
+    }
+    render(state) {
+      const beside = state.beside && this.comparisons.length > 0;
+      this.buttons.forEach((button2, index) => button2.setAttribute("aria-pressed", String(!beside && index === state.program)));
+      this.besideButton.setAttribute("aria-pressed", String(beside));
+      for (const element3 of [this.one, this.text, this.shown]) element3.hidden = beside;
+      this.both.hidden = !beside;
+      if (beside) return fill(this.both, this.compared(state));
+      if (state.program !== this.place) this.build(state.program);
+      const fresh = this.chosen !== state.kernel;
+      this.chosen = state.kernel;
+      this.list.refresh();
+      this.code.refresh();
+      if (fresh && this.chosen !== null) this.bringIntoView();
+    }
+    compared({ program }) {
+      const own = this.comparisons.find(({ frozen, unfrozen }) => program === frozen || program === unfrozen);
+      return sideBySide(this.app, own ?? this.comparisons[0]);
+    }
+    build(place) {
+      this.place = place;
+      this.chosen = null;
+      this.program = this.programs[place];
+      const { code, kernels: kernels2 } = this.program;
+      this.lines = code === null ? [] : code.split("\n");
+      this.code.element.hidden = code === null;
+      this.none.hidden = code !== null;
+      this.code.body.style.minWidth = `${this.lines.reduce((most, line2) => Math.max(most, line2.length), 0) + 8}ch`;
+      this.slowest = Math.max(0, ...kernels2.map(({ time_ns }) => time_ns ?? 0));
+      this.code.update(this.lines.length, 0);
+      fill(this.rest, this.withoutKernel(), this.passes());
+      this.filter();
+    }
+    filter() {
+      const text = this.text.value.toLowerCase();
+      const words5 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => placeText(source))].join(" ").toLowerCase();
+      const { kernels: kernels2, time } = this.program;
+      this.rows = kernels2.flatMap((kernel, index) => !text || words5(kernel).includes(text) ? [index] : []);
+      const many = count(kernels2.length, "kernel");
+      this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
+      this.list.update(this.rows.length);
+    }
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+    destroy() {
+      this.list.destroy();
+      this.code.destroy();
+    }
+    choose(kernel) {
+      this.app.navigate({ kernel: kernel === this.chosen ? null : kernel, node: null, attribute: null });
+    }
+    bringIntoView() {
+      const row = this.rows.indexOf(this.chosen);
+      if (row >= 0) this.list.reveal(row, { middle: true });
+      const { call, definition } = this.program.kernels[this.chosen];
+      const line2 = definition ? definition[0] : call;
+      if (line2 !== null) this.code.reveal(line2, { middle: definition === null });
+      if (definition && line2 !== null) this.code.element.scrollTop = Math.max(0, line2 - 2) * this.code.rowHeight;
+    }
+    row(place) {
+      const index = this.rows[place];
+      const kernel = this.program.kernels[index];
+      const linked = kernel.nodes.some((id) => this.app.focused.has(id));
+      return h("div.fv-kernel", { role: "option", id: this.optionId(index), "aria-selected": String(index === this.chosen), class: index === this.chosen ? "fv-chosen" : linked ? "fv-linked" : "", title: [kernel.name, kernel.ops.join(", "), kernel.time].filter(Boolean).join("\n"), onclick: (event) => selectsText(event.currentTarget) || this.choose(index) }, h("span.fv-muted.fv-num.fv-kernel-place", null, index + 1), h("span.fv-mono.fv-clip", null, kernel.name), h("span.fv-kernel-time.fv-num", null, kernel.time ? [h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${100 * kernel.time_ns / this.slowest}%` } }), kernel.short_time] : null), h("span.fv-badge.fv-kernel-kind", null, kernel.kind), h("span.fv-muted.fv-small.fv-clip", null, [this.origin(kernel), kernel.computes || "no node of the graph"].filter(Boolean).join(" · ")));
+    }
+    optionId(index) {
+      return `${this.app.prefix}-kernel-${index}`;
+    }
+    origin({ sources }) {
+      const source = sources.find(({ file }) => !isInstalled(file)) ?? sources[0];
+      return source ? placeText(source) : null;
+    }
+    key(event) {
+      const place = listMove(event, this.rows.indexOf(this.chosen), this.rows.length, 10);
+      if (place === null) return;
+      const next = this.rows[place];
+      this.app.navigate({ kernel: next, node: null, attribute: null });
+      this.list.element.setAttribute("aria-activedescendant", this.optionId(next));
+    }
+    line(index) {
+      const kernel = this.chosen === null ? null : this.program.kernels[this.chosen];
+      const [first, last] = kernel?.definition ?? [-1, -1];
+      const here = kernel !== null && (index === kernel.call || index >= first && index <= last);
+      return h("div.fv-code-line", { class: here ? "fv-chosen" : "" }, h("span.fv-code-number", null, index + 1), h("span", null, coloured(this.lines[index])));
+    }
+    withoutKernel() {
+      const { no_kernel: pairs2, step } = this.program;
+      if (!pairs2.length) return null;
+      const whys = /* @__PURE__ */ new Map();
+      for (const [id, why] of pairs2) whys.set(why, [...whys.get(why) ?? [], id]);
+      const items = [...whys].map(([why, ids]) => h("li", null, h("div", null, why), h("div.fv-small", null, ids.map((id) => [this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), " "]))));
+      return h("details", null, h("summary", null, `${pairs2.length} ${pairs2.length === 1 ? "node needs" : "nodes need"} no kernel`), h("ul.fv-list", null, items));
+    }
+    passes() {
+      const { passes: passes3 } = this.program;
+      if (!passes3.length) return null;
+      const changed = passes3.filter(([, , , change]) => change);
+      const rows = changed.map(([stage, name2, nodes2]) => h("tr", null, h("td", null, name2), h("td.fv-muted", null, stage), h("td.fv-num", null, nodes2)));
+      return h("details", null, h("summary", null, `${passes3.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
+    }
+  };
   var Keyboard2 = class {
     constructor(app) {
       this.app = app;
@@ -8579,6 +8551,32 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("div", { role: "group", "aria-label": `${method}, ${stage}` }, title, items.map((item) => this.option(item)));
     }
   };
+  function counts2(model, step) {
+    if (!step.changed || step.before === null) return null;
+    if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
+    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
+    const parts = [part4("−", step.removed, "removed"), part4("+", step.added, "added")];
+    const rest = part4("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
+    return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
+  }
+  function payoffs(step) {
+    const [most] = [...step.latency_changes].sort((one, other) => far(other) - far(one));
+    if (!most) return null;
+    const title = step.latency_changes.map((change) => `measurable: ${change.text}`).join("\n");
+    return h("span.fv-payoff.fv-num", { class: `fv-payoff-${most.verdict}`, role: "img", "aria-label": `measurably ${most.verdict}, ${most.short}`, title }, most.verdict === "faster" ? "▼ " : "▲ ", most.short);
+  }
+  function far({ ratio }) {
+    return Math.abs(Math.log(ratio));
+  }
+  function past(step) {
+    return step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
+  }
+  function describe(model, step) {
+    const effect2 = !step.changed ? "changed nothing" : step.before !== null && model.pair(step.index).same ? "changed the module, not this graph" : step.tidied ? `only tidied up: ${step.removed} removed that nothing read` : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
+    const facts2 = [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect2, step.duration, ...step.latency_changes.map(({ verdict: verdict2, text }) => `${verdict2}: ${text}`)].filter(Boolean).join(" · ");
+    const does = model.passTexts(step).map(([, text]) => text);
+    return [facts2, ...does, step.why_not].filter(Boolean).join("\n");
+  }
   var MORE = [["nodes", (step) => step.nodes], ["took", (step) => step.duration], ["error", (step) => step.numerics.find((entry) => entry.error === null)?.max_abs], ["latency", (step) => step.latency[0]?.text]];
   var PassList = class extends PassFrame {
     constructor(app) {
@@ -8686,32 +8684,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function hasMarks(steps) {
     return steps.some((step) => past(step) || step.notices.length);
   }
-  function counts2(model, step) {
-    if (!step.changed || step.before === null) return null;
-    if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, `${sign2}${count3}`) : null;
-    const parts = [part4("−", step.removed, "removed"), part4("+", step.added, "added")];
-    const rest = part4("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
-    return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
-  }
-  function payoffs(step) {
-    const [most] = [...step.latency_changes].sort((one, other) => far(other) - far(one));
-    if (!most) return null;
-    const title = step.latency_changes.map((change) => `measurable: ${change.text}`).join("\n");
-    return h("span.fv-payoff.fv-num", { class: `fv-payoff-${most.verdict}`, role: "img", "aria-label": `measurably ${most.verdict}, ${most.short}`, title }, most.verdict === "faster" ? "▼ " : "▲ ", most.short);
-  }
-  function far({ ratio }) {
-    return Math.abs(Math.log(ratio));
-  }
-  function past(step) {
-    return step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
-  }
-  function describe(model, step) {
-    const effect2 = !step.changed ? "changed nothing" : step.before !== null && model.pair(step.index).same ? "changed the module, not this graph" : step.tidied ? `only tidied up: ${step.removed} removed that nothing read` : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
-    const facts2 = [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect2, step.duration, ...step.latency_changes.map(({ verdict: verdict2, text }) => `${verdict2}: ${text}`)].filter(Boolean).join(" · ");
-    const does = model.passTexts(step).map(([, text]) => text);
-    return [facts2, ...does, step.why_not].filter(Boolean).join("\n");
-  }
   function latencyScale(steps) {
     return 1.25 * Math.max(0, ...steps.map((step) => step.latency[0]?.median ?? 0));
   }
@@ -8790,106 +8762,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function table(heads2, rows) {
     return h("table.fv-grid", null, heads2.length ? h("thead", null, h("tr", null, heads2.map((head) => h("th", { scope: "col" }, head)))) : null, h("tbody", null, rows.map((cells2) => h("tr", null, cells2.map((cell) => h("td", null, cell ?? ""))))));
   }
-  var DEFAULTS2 = Object.freeze({ step: null, against: null, tab: "graph", node: null, attribute: null, program: 0, kernel: null, line: "", beside: false, passes: "", quiet: false, constants: false, fates: true, panes: "split", colour: "change", fold: true, scope: "pass", alias: "", q: "", minor: false, fate: [], kind: "", reason: "", sort: "path" });
-  var NUMBERS = /* @__PURE__ */ new Set(["step", "against", "program", "kernel"]);
-  function toFragment(state) {
-    const words5 = new URLSearchParams();
-    for (const [key, value] of Object.entries(state)) {
-      if (!isKey(key) || value === null || String(value) === String(DEFAULTS2[key])) continue;
-      words5.set(key, String(typeof value === "boolean" ? Number(value) : value));
-    }
-    return words5.toString();
-  }
-  function fromFragment(fragment) {
-    const state = {};
-    for (const [key, text] of new URLSearchParams(fragment.replace(/^#/, ""))) {
-      if (!isKey(key)) continue;
-      const value = parse(key, text);
-      if (value !== void 0) state[key] = value;
-    }
-    return state;
-  }
-  function isKey(key) {
-    return Object.hasOwn(DEFAULTS2, key);
-  }
-  function parse(key, text) {
-    if (NUMBERS.has(key)) return /^\d+$/.test(text) ? Number(text) : void 0;
-    if (typeof DEFAULTS2[key] === "boolean") return text === "1";
-    if (Array.isArray(DEFAULTS2[key])) return text.split(",").filter(Boolean);
-    return text;
-  }
   var OPERATORS_SHOWN = 3;
   var VERDICTS = { baseline: "what the others are compared with", faster: "faster than the first step", slower: "slower than the first step", "no measurable difference": "no measurable difference to the first step" };
-  var TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
   var VERDICT_NOTE = "A difference is told only where it holds among all comparisons of this trace";
-  var PassSummary = class {
-    constructor(app) {
-      this.shown = void 0;
-      this.app = app;
-      this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
-      this.isOpen = false;
-    }
-    toggle() {
-      const text = () => this.isOpen ? "Less" : "More";
-      const button2 = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", "aria-expanded": String(this.isOpen), onclick: () => {
-        this.isOpen = !this.isOpen;
-        this.element.dataset.open = String(this.isOpen);
-        button2.setAttribute("aria-expanded", String(this.isOpen));
-        fill(button2, text());
-      } }, text());
-      this.element.dataset.open = String(this.isOpen);
-      return button2;
-    }
-    render(state) {
-      const key = `${state.step}:${state.against}`;
-      if (this.shown === key) return;
-      this.shown = key;
-      const { pair } = this.app;
-      if (!pair) {
-        fill(this.element, h("h2", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
-        return;
-      }
-      const { after: step } = pair;
-      const facts2 = pair.before && pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter((fact3) => fact3 !== null).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
-    }
-    label(text) {
-      const name2 = TERMS[text.split(",")[0]];
-      return name2 ? term(this.app, name2, text) : text;
-    }
-    notes(step) {
-      const more = step.log.length - step.notes.length;
-      const rest = more ? [" · ", this.app.link(`${more} more`, { tab: "rewrites", scope: "pass" }, `${more} more notes of this pass`)] : null;
-      return [step.notes.join(" · "), rest];
-    }
-    names({ before, after }) {
-      const one = (step) => [h("span.fv-num.fv-muted", null, stepLabel(step)), " ", step.name];
-      const backwards = after.index < before.index ? " · back in time" : "";
-      return [h("h2", { title: `${before.name} → ${after.name}` }, h("span.fv-muted", null, "comparing "), one(before), " → ", one(after)), h("span.fv-muted", null, `${after.method}${backwards}`)];
-    }
-    comparing(state, pair) {
-      const { app } = this;
-      if (state.against === null) {
-        const start = () => app.navigate({ against: state.step });
-        return h("button.fv-linklike.fv-small", { type: "button", title: "Then choose any other pass (c)", onclick: start }, "Compare from here");
-      }
-      const base2 = app.model.step(state.against);
-      const hint = pair.before?.index === state.against ? null : state.against === state.step ? "comparing from here: choose another pass" : base2 && `not compared with ${base2.index} ${base2.name}: that is ${base2.method}, and only passes of one method can be compared`;
-      const stop = () => app.navigate({ against: null });
-      return [hint && h("span.fv-compare-hint", null, hint), h("button.fv-button.fv-compare-stop", { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop }, "Stop comparing")];
-    }
-  };
-  function name(step, app) {
-    const { view } = app.model;
-    const round = step.round === null ? null : [", ", term(app, "round", `round ${step.round}`)];
-    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), step.title ? h("span", null, step.title) : null, h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`)];
-  }
-  function explanation(step, model) {
-    const several = step.does.length > 1;
-    const texts = model.passTexts(step).map(([pass, does]) => h("span", null, several ? `${pass}: ${does} ` : `${does} `));
-    const why = step.why_not ? h("span.fv-why-not", null, "It changed nothing here. ", step.why_not) : null;
-    return texts.length ? h("p.fv-summary-does", { tabindex: "0" }, texts, why) : null;
-  }
   function stepFacts(pair) {
     const { after: step } = pair;
     return [["nodes", step.nodes, nodeWords(pair)], operators2(pair), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map(({ text }) => ["this pass", h("strong", null, text)]), numerics(step.numerics)];
@@ -8960,6 +8835,75 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
     if (!old || old.error !== null || entry.error !== null) return null;
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
+  }
+  var TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
+  var PassSummary = class {
+    constructor(app) {
+      this.shown = void 0;
+      this.app = app;
+      this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
+      this.isOpen = false;
+    }
+    toggle() {
+      const text = () => this.isOpen ? "Less" : "More";
+      const button2 = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", "aria-expanded": String(this.isOpen), onclick: () => {
+        this.isOpen = !this.isOpen;
+        this.element.dataset.open = String(this.isOpen);
+        button2.setAttribute("aria-expanded", String(this.isOpen));
+        fill(button2, text());
+      } }, text());
+      this.element.dataset.open = String(this.isOpen);
+      return button2;
+    }
+    render(state) {
+      const key = `${state.step}:${state.against}`;
+      if (this.shown === key) return;
+      this.shown = key;
+      const { pair } = this.app;
+      if (!pair) {
+        fill(this.element, h("h2", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
+        return;
+      }
+      const { after: step } = pair;
+      const facts2 = pair.before && pair.chosen ? comparedFacts(pair) : stepFacts(pair);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter((fact3) => fact3 !== null).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+    }
+    label(text) {
+      const name2 = TERMS[text.split(",")[0]];
+      return name2 ? term(this.app, name2, text) : text;
+    }
+    notes(step) {
+      const more = step.log.length - step.notes.length;
+      const rest = more ? [" · ", this.app.link(`${more} more`, { tab: "rewrites", scope: "pass" }, `${more} more notes of this pass`)] : null;
+      return [step.notes.join(" · "), rest];
+    }
+    names({ before, after }) {
+      const one = (step) => [h("span.fv-num.fv-muted", null, stepLabel(step)), " ", step.name];
+      const backwards = after.index < before.index ? " · back in time" : "";
+      return [h("h2", { title: `${before.name} → ${after.name}` }, h("span.fv-muted", null, "comparing "), one(before), " → ", one(after)), h("span.fv-muted", null, `${after.method}${backwards}`)];
+    }
+    comparing(state, pair) {
+      const { app } = this;
+      if (state.against === null) {
+        const start = () => app.navigate({ against: state.step });
+        return h("button.fv-linklike.fv-small", { type: "button", title: "Then choose any other pass (c)", onclick: start }, "Compare from here");
+      }
+      const base2 = app.model.step(state.against);
+      const hint = pair.before?.index === state.against ? null : state.against === state.step ? "comparing from here: choose another pass" : base2 && `not compared with ${base2.index} ${base2.name}: that is ${base2.method}, and only passes of one method can be compared`;
+      const stop = () => app.navigate({ against: null });
+      return [hint && h("span.fv-compare-hint", null, hint), h("button.fv-button.fv-compare-stop", { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop }, "Stop comparing")];
+    }
+  };
+  function name(step, app) {
+    const { view } = app.model;
+    const round = step.round === null ? null : [", ", term(app, "round", `round ${step.round}`)];
+    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), step.title ? h("span", null, step.title) : null, h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`)];
+  }
+  function explanation(step, model) {
+    const several = step.does.length > 1;
+    const texts = model.passTexts(step).map(([pass, does]) => h("span", null, several ? `${pass}: ${does} ` : `${does} `));
+    const why = step.why_not ? h("span.fv-why-not", null, "It changed nothing here. ", step.why_not) : null;
+    return texts.length ? h("p.fv-summary-does", { tabindex: "0" }, texts, why) : null;
   }
   var QuantisationPanel = class {
     static isFor({ view }) {
@@ -9053,6 +8997,145 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.view.setLegend(nodes2.length ? [mark] : []);
     }
   };
+  var PAGE = 15;
+  var SourceListing = class {
+    constructor(app, links2, acts) {
+      this.app = app;
+      this.links = links2;
+      this.acts = acts;
+      this.rows = /* @__PURE__ */ new Map();
+      this.painted = { linked: /* @__PURE__ */ new Set(), chosen: null };
+      this.openers = /* @__PURE__ */ new Map();
+      this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
+      this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
+    }
+    open() {
+      if (!this.element.childElementCount) fill(this.element, this.files());
+    }
+    files() {
+      const [shown, folded2] = [[], []].map((list) => list);
+      const first = firstFile(this.links.files);
+      for (const file of this.links.files) {
+        const list = file === first || file.kind === "own" ? shown : folded2;
+        list.push(file);
+      }
+      const saved = folded2.filter(({ kind }) => kind === "saved");
+      const libraries = folded2.filter(({ kind }) => kind === "library");
+      const hasText = shown.some(({ missing }) => !missing);
+      return [shown.map((file) => this.file(file)), this.group("Saved TorchScript", saved, !hasText), this.group("Libraries", libraries, false)];
+    }
+    group(title, files, isOpen) {
+      if (!files.length) return null;
+      const body = h("div");
+      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count(files.length, "file")}`)), body);
+      const open = () => {
+        if (!body.childElementCount) {
+          fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
+        }
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const show = () => {
+        details.open = true;
+        open();
+      };
+      for (const { file } of files) this.openers.set(file, show);
+      return details;
+    }
+    folded(row, isOpen) {
+      const body = h("div");
+      const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
+      const open = () => {
+        if (body.childElementCount) return;
+        fill(body, this.lines(row));
+        this.paint(this.painted.linked, this.painted.chosen);
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const before = this.openers.get(row.file);
+      this.openers.set(row.file, () => {
+        before?.();
+        details.open = true;
+        open();
+      });
+      return details;
+    }
+    file(row) {
+      return h("section", null, h("h3.fv-lines-file", { title: row.file }, this.name(row)), row.missing ? h("p.fv-lines-missing", null, row.missing) : null, this.lines(row));
+    }
+    name({ file, lines }) {
+      const parts = file.split(/[\\/]/);
+      const folder = parts.slice(-3, -1).join("/");
+      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count(lines.length, "line")} in the graph`)];
+    }
+    lines({ file, lines }) {
+      const runs = this.app.model.view.sources.filter((source) => source.file === file);
+      const rows = new Map(lines.map((row) => [row.line, row]));
+      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
+        this.key(event, list);
+      }, onclick: (event) => {
+        const key = keyAt(event);
+        if (key !== null && !selectsText(list)) this.acts.pin(key);
+      }, onblur: () => this.acts.hover(null) });
+      const width2 = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
+      list.style.setProperty("--digits", `${Math.max(3, width2)}ch`);
+      for (const entry of listing(runs, lines)) {
+        list.append(entry ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line)) : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
+      }
+      return list;
+    }
+    line(key, { line: line2, text }, row) {
+      const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
+      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line2}: ${(text ?? "").trim()}. ${words2(row).join(". ")}` : `Line ${line2}: ${(text ?? "").trim()}`, title: row ? words2(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line2), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
+      if (row) {
+        element3.dataset.line = key;
+        this.rows.set(key, element3);
+      }
+      return element3;
+    }
+    key(event, list) {
+      const known = [...list.querySelectorAll("[data-line]")];
+      const active = list.getAttribute("aria-activedescendant");
+      const at = known.findIndex(({ id, classList }) => active ? id === active : classList.contains("fv-chosen"));
+      if ((event.key === "Enter" || event.key === " ") && at >= 0) {
+        event.preventDefault();
+        event.stopPropagation();
+        return this.acts.pin(known[at].dataset.line);
+      }
+      const next = listMove(event, at, known.length, PAGE);
+      if (next === null) return void 0;
+      list.setAttribute("aria-activedescendant", known[next].id);
+      this.acts.hover(known[next].dataset.line ?? null);
+      reveal(this.element, known[next], { below: 28 });
+      return void 0;
+    }
+    paint(linked, chosen) {
+      this.painted = { linked, chosen };
+      for (const [key, row] of this.rows) {
+        row.classList.toggle("fv-linked", linked.has(key));
+        row.classList.toggle("fv-chosen", key === chosen);
+        row.setAttribute("aria-selected", String(key === chosen));
+      }
+    }
+    reveal(keys) {
+      const [first] = keys;
+      if (first === void 0) return;
+      const file = first.slice(0, first.lastIndexOf(":"));
+      if (!this.rows.has(first)) {
+        this.openers.get(file)?.();
+        this.openers.get(file)?.();
+      }
+      const row = this.rows.get(first);
+      if (row) reveal(this.element, row, { below: 28 });
+    }
+  };
+  function keyAt(event) {
+    return event.target.closest?.("[data-line]")?.dataset.line ?? null;
+  }
+  function codeOf(text) {
+    const indent = text.length - text.trimStart().length;
+    return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
+  }
   var FOREMOST = 5;
   var SourcePanel = class {
     static isFor(model) {
@@ -9389,8 +9472,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const path = this.reads(index).get(value);
       const read2 = path === void 0 ? null : this.attribute(path);
       if (read2) return [read2];
-      const named = (this.named(index).get(value) ?? []).flatMap((one) => this.attribute(one) ?? []);
-      return named.length ? named : this.held(this.steps[index].method).get(value) ?? [];
+      const named2 = (this.named(index).get(value) ?? []).flatMap((one) => this.attribute(one) ?? []);
+      return named2.length ? named2 : this.held(this.steps[index].method).get(value) ?? [];
     }
     holder(index, value) {
       const maker = this.graph(index).makers.get(value);
@@ -9404,8 +9487,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const reading = [...this.reads(index)].filter(([, read2]) => read2 === path).map(([value]) => value);
       const holding = row.locations.filter(({ method }) => method === this.steps[index].method).map(({ value }) => value).filter((value) => this.attributesOf(index, value).some((one) => one.path === path));
       const folded2 = row.fate === "folded" ? [`self.${path}`] : [];
-      const named = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
-      return [...new Set([...reading, ...holding, ...folded2, ...named].flatMap((value) => this.holder(index, value) ?? []))];
+      const named2 = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
+      return [...new Set([...reading, ...holding, ...folded2, ...named2].flatMap((value) => this.holder(index, value) ?? []))];
     }
     kernelNodes({ program, kernel }, pair) {
       const chosen = kernel === null ? void 0 : this.view.programs[program]?.kernels[kernel];
@@ -9469,7 +9552,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.prefix = `fv${instances += 1}`;
       this.terms = void 0;
       this.listeners = /* @__PURE__ */ new Map();
-      this.current = { ...DEFAULTS2, step: this.firstStep() };
+      this.current = { ...DEFAULTS, step: this.firstStep() };
       this.root = element3;
       this.root.classList.add("fv");
       this.dark = matchMedia("(prefers-color-scheme: dark)");
@@ -9501,7 +9584,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     restore(state) {
       const previous = this.current;
-      this.current = this.valid({ ...DEFAULTS2, step: this.firstStep(), ...state });
+      this.current = this.valid({ ...DEFAULTS, step: this.firstStep(), ...state });
       this.render(previous);
     }
     setTheme(theme) {
@@ -9728,7 +9811,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function told({ text, note: note3, tone, details, ratio }, spread) {
     return [ratio ? ratioBar(ratio, spread) : null, h("div.fv-num", { class: `fv-${tone}` }, text), note3 ? h("div.fv-muted.fv-small.fv-wrap", null, note3) : null, details.length ? h("details.fv-small", null, h("summary", null, "more"), h("ul.fv-list", null, details.map((line2) => h("li.fv-wrap", null, line2)))) : null];
   }
-  var SIDES2 = ["a", "b"];
   var WORDS2 = { same: "the same", different: "differ", "only in A": "only in A", "only in B": "only in B" };
   var RUNS = "Taken in different runs: how many times as long something takes is told only where that is more than noise, and more than the pace of the runs explains.";
   var ComparisonKernelsPanel = class {
@@ -9780,11 +9862,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return this.kernels(group2).map(({ name: name2, kind, computes, sources }) => [name2, kind, computes, ...sources.map((source) => this.app.model.place(source))].join(" ")).join(" ").toLowerCase();
     }
     kernels(group2) {
-      return SIDES2.flatMap((side) => group2[side].map((kernel) => this.app.model.view.programs[this.pair[side]].kernels[kernel]));
+      return SIDES.flatMap((side) => group2[side].map((kernel) => this.app.model.view.programs[this.pair[side]].kernels[kernel]));
     }
     absences() {
       const { comparison } = this.app.model;
-      return SIDES2.map((side, index) => {
+      return SIDES.map((side, index) => {
         if (this.pair[side] !== null) return null;
         const why = comparison.without_programs[index] ?? `It holds no program “${this.pair.name}” of ${this.pair.method}.`;
         return h("p", null, sideSign(index), ` ${why} So no kernel of ${index ? "A" : "B"} below has a counterpart.`);
@@ -9792,21 +9874,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     whole() {
       const { times: times2, ratio } = this.pair;
-      const told3 = SIDES2.map((side, index) => [index ? " " : "", sideSign(index), ` ${times2[index] ?? "not timed"}`]);
-      const both = SIDES2.every((side) => this.pair[side] !== null);
+      const told3 = SIDES.map((side, index) => [index ? " " : "", sideSign(index), ` ${times2[index] ?? "not timed"}`]);
+      const both = SIDES.every((side) => this.pair[side] !== null);
       if (!both) return times2.some(Boolean) ? h("p.fv-num", null, `All kernels together: ${times2.find(Boolean)}`) : null;
       return [h("p.fv-num", null, "All kernels together: ", told3, ratio ? [", B takes ", verdict(ratio)] : null), times2.every(Boolean) ? h("p.fv-muted.fv-small", null, RUNS) : null];
     }
     table(groups) {
       const { app, pair } = this;
-      const sides = SIDES2.filter((side) => pair[side] !== null);
+      const sides = SIDES.filter((side) => pair[side] !== null);
       const spread = ratioSpread(groups.map(({ ratio }) => ratio).filter(Boolean));
       const rows = groups.map((group2) => kernelRow(app, group2.difference === "same" && !group2.ratio, sides.map((side) => ({ program: pair[side], kernels: group2[side], time: group2[`${side}_time`] })), [this.computes(group2), sides.length > 1 ? difference(group2, spread) : null]));
-      const heads2 = sides.map((side) => h("span", null, sideSign(SIDES2.indexOf(side)), ` ${app.model.comparison.names[SIDES2.indexOf(side)]}`));
+      const heads2 = sides.map((side) => h("span", null, sideSign(SIDES.indexOf(side)), ` ${app.model.comparison.names[SIDES.indexOf(side)]}`));
       return grid("", [...heads2, sides.length > 1 ? "B against A" : "Computes"], rows);
     }
     computes(group2) {
-      const [side] = SIDES2.filter((one) => group2[one].length);
+      const [side] = SIDES.filter((one) => group2[one].length);
       const found = [...new Set(this.kernels({ a: [], b: [], [side]: group2[side] }).map(({ computes }) => computes).filter(Boolean))];
       return h("div.fv-muted.fv-small.fv-wrap", null, found.join("; "));
     }
@@ -9902,7 +9984,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return this.methods.flatMap((method) => this.chains(method).flatMap((chain) => chain.at(-1) ?? [])).filter((step) => step.side === side);
     }
   };
-  var SIDES3 = ["a", "b"];
   var WORDS3 = { removed: "only in A", added: "only in B", changed: "different" };
   var ComparisonGraphPanel = class extends GraphPanel {
     constructor(app) {
@@ -9921,71 +10002,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       model.as(model.sideOf(at), () => super.eachAttribute(at, told3));
     }
   };
-  var ComparisonAttributesPanel = class {
-    constructor(app) {
-      this.query = void 0;
-      this.chosen = void 0;
-      this.app = app;
-      this.id = "attributes";
-      this.label = "Attributes";
-      this.all = app.model.comparison.attributes;
-      this.count = this.all.filter((row) => row.counted && row.fields.length).length;
-      this.rows = [];
-      this.text = filterField(app, "Filter by path");
-      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
-      this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
-      this.shown = h("span.fv-muted.fv-num", { role: "status" });
-      const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
-      this.list = attributeList(this);
-      this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
-      this.empty = h("p.fv-empty");
-      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: MINOR_TITLE }, this.minor, "Others")];
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
-    }
-    focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    render(state) {
-      const query = JSON.stringify([state.q, state.quiet, state.minor]);
-      if (query !== this.query) this.filter(state);
-      this.query = query;
-      this.chosen = state.attribute;
-      this.list.refresh();
-      const place = this.rows.findIndex((row) => row.path === state.attribute);
-      if (place >= 0) this.list.reveal(place, { middle: true });
-    }
-    filter(state) {
-      if (this.text.value !== state.q) this.text.value = state.q;
-      this.quiet.checked = state.quiet;
-      this.minor.checked = state.minor;
-      const text = state.q.toLowerCase();
-      this.rows = this.all.filter((row) => (state.minor || !row.minor) && (!state.quiet || row.fields.length) && (!text || row.path.toLowerCase().includes(text)));
-      this.shown.textContent = `${countWords(this.rows)} of ${this.all.filter((row) => row.counted).length} parameters and buffers`;
-      this.empty.textContent = !this.all.length ? "Neither trace says anything about attributes." : state.quiet && !state.q ? "Every attribute met the same fate in both." : "No attribute matches.";
-      this.empty.hidden = this.rows.length > 0;
-      this.table.hidden = !this.rows.length;
-      this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
-      this.list.update(this.rows.length, 0);
-    }
-    destroy() {
-      this.list.destroy();
-    }
-    row(index) {
-      const row = this.rows[index];
-      return h("div.fv-table-row", { role: "row", "aria-rowindex": index + 2, class: `${row.path === this.chosen ? "fv-chosen" : ""} ${row.fields.length ? "" : "fv-row-same"}`, data: { path: row.path }, onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }) }, h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)), h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type), SIDES3.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "not there"))), h("div.fv-clip", { role: "cell" }, this.differs(row)));
-    }
-    differs(row) {
-      if (!row.fields.length) return h("span.fv-muted", null, "=");
-      if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
-      const said = row.fields.includes("fate") ? row.fields.filter((field2) => field2 !== "step" && field2 !== "locations") : row.fields;
-      return said.map((field2) => ({ step: "decided by another pass", locations: "stands elsewhere" })[field2] ?? field2).join(", ");
-    }
-    key(event) {
-      const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);
-      if (next !== null) this.app.navigate({ attribute: this.rows[next].path, node: null });
-    }
-  };
   var ComparisonDetails = class extends Details {
     constructor(app) {
       super(app);
@@ -9995,7 +10011,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { model } = this.app;
       const row = model.fates.get(path);
       if (!row) return super.attribute(path);
-      return SIDES3.map((side, index) => [h("div.fv-side-head", null, sideSign(index), ` ${model.comparison.names[index]}`), row[side] ? model.as(index, () => super.attribute(path)) : h("p.fv-muted", null, "This trace has no such attribute.")]);
+      return SIDES.map((side, index) => [h("div.fv-side-head", null, sideSign(index), ` ${model.comparison.names[index]}`), row[side] ? model.as(index, () => super.attribute(path)) : h("p.fv-muted", null, "This trace has no such attribute.")]);
     }
   };
   var ComparisonRewritesPanel = class extends RewritesPanel {
@@ -10058,7 +10074,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { settings, failures, near_misses: misses, names, made, calls, notices: notices2, facts: facts2 } = app.model.comparison;
       this.count = settings.length;
       const rows = settings.map(({ subject, name: name2, a, b }) => line([subject, name2, a ?? "not there", b ?? "not there"]));
-      const traces = SIDES3.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
+      const traces = SIDES.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
       this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", { tabindex: "0", role: "region", "aria-label": "Settings" }, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), told2("Notices", notices2), told2("About this environment", facts2), failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
     }
     render() {
@@ -10072,6 +10088,71 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function line(texts) {
     return h("tr", null, texts.map((text) => h("td.fv-wrap", null, text)));
   }
+  var ComparisonAttributesPanel = class {
+    constructor(app) {
+      this.query = void 0;
+      this.chosen = void 0;
+      this.app = app;
+      this.id = "attributes";
+      this.label = "Attributes";
+      this.all = app.model.comparison.attributes;
+      this.count = this.all.filter((row) => row.counted && row.fields.length).length;
+      this.rows = [];
+      this.text = filterField(app, "Filter by path");
+      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
+      this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
+      this.shown = h("span.fv-muted.fv-num", { role: "status" });
+      const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
+      this.list = attributeList(this);
+      this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
+      this.empty = h("p.fv-empty");
+      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: MINOR_TITLE }, this.minor, "Others")];
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
+    }
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+    render(state) {
+      const query = JSON.stringify([state.q, state.quiet, state.minor]);
+      if (query !== this.query) this.filter(state);
+      this.query = query;
+      this.chosen = state.attribute;
+      this.list.refresh();
+      const place = this.rows.findIndex((row) => row.path === state.attribute);
+      if (place >= 0) this.list.reveal(place, { middle: true });
+    }
+    filter(state) {
+      if (this.text.value !== state.q) this.text.value = state.q;
+      this.quiet.checked = state.quiet;
+      this.minor.checked = state.minor;
+      const text = state.q.toLowerCase();
+      this.rows = this.all.filter((row) => (state.minor || !row.minor) && (!state.quiet || row.fields.length) && (!text || row.path.toLowerCase().includes(text)));
+      this.shown.textContent = `${countWords(this.rows)} of ${this.all.filter((row) => row.counted).length} parameters and buffers`;
+      this.empty.textContent = !this.all.length ? "Neither trace says anything about attributes." : state.quiet && !state.q ? "Every attribute met the same fate in both." : "No attribute matches.";
+      this.empty.hidden = this.rows.length > 0;
+      this.table.hidden = !this.rows.length;
+      this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
+      this.list.update(this.rows.length, 0);
+    }
+    destroy() {
+      this.list.destroy();
+    }
+    row(index) {
+      const row = this.rows[index];
+      return h("div.fv-table-row", { role: "row", "aria-rowindex": index + 2, class: `${row.path === this.chosen ? "fv-chosen" : ""} ${row.fields.length ? "" : "fv-row-same"}`, data: { path: row.path }, onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }) }, h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)), h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type), SIDES.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "not there"))), h("div.fv-clip", { role: "cell" }, this.differs(row)));
+    }
+    differs(row) {
+      if (!row.fields.length) return h("span.fv-muted", null, "=");
+      if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
+      const said = row.fields.includes("fate") ? row.fields.filter((field2) => field2 !== "step" && field2 !== "locations") : row.fields;
+      return said.map((field2) => ({ step: "decided by another pass", locations: "stands elsewhere" })[field2] ?? field2).join(", ");
+    }
+    key(event) {
+      const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);
+      if (next !== null) this.app.navigate({ attribute: this.rows[next].path, node: null });
+    }
+  };
   var ComparisonPassList = class extends PassFrame {
     constructor(app) {
       super(app, { label: "Passes of both traces", quiet: "Only differences" });
@@ -10263,8 +10344,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return [h("div.fv-title", null, h("h1.fv-two-names", { title: view.name }, title), h("span.fv-muted", null, comparison.empty ? "the same in both, times left out" : "two traces side by side")), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, fact("passes that differ", `${different.length} of ${passRows.length}`, "by graph or by verdict"), first < 0 ? fact("first difference", "none", "all graphs are the same") : fact("first difference", this.link(passRows[first].name, this.model.shown(first)), passRows[first].method), fact("parameters and buffers", fates2.length ? this.link(`${countWords(fates2)} met another fate`, { tab: "attributes" }) : "the same fates", `of ${comparison.attributes.filter((row) => row.counted).length}`), fact("settings", comparison.settings.length ? this.link(`${comparison.settings.length} differ`, { tab: "environment" }) : "the same", comparison.settings.slice(0, 2).map(({ subject, name: name2 }) => /^\d+$/.test(name2) ? `${subject} ${name2}` : name2).join(", ")))];
     }
     navigate(patch, how) {
-      const named = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
-      super.navigate(named, how);
+      const named2 = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
+      super.navigate(named2, how);
     }
     valid(state) {
       const { model } = this;
@@ -10287,10 +10368,42 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function fact(label2, value, note3) {
     return h("div.fv-fact", null, h("span.fv-fact-label", null, label2), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
-  var SIDES4 = ["a", "b"];
+  var MODULES_SHOWN = 3;
+  var PairsPanel = class {
+    constructor(app) {
+      this.app = app;
+      this.id = "pairs";
+      this.label = "Side by side";
+      const { pairs: pairs2 } = app.model.comparison;
+      this.count = pairs2.length;
+      const heads2 = ["Purpose", ...app.model.backends.map((backend, index) => h("span", null, sideSign(index), ` ${backend}`)), "Why these two"];
+      this.element = h("div.fv-panel-body.fv-scroll.fv-across", null, h("p.fv-muted", null, "The two have other passes and other operators, so passes stand beside each other by what they are for. A pass opens with what it did to its own graph."), grid("What each did for one purpose", heads2, pairs2.map((pair) => this.row(pair))));
+    }
+    render() {
+    }
+    row(pair) {
+      const sides = SIDES.map((side) => h("td", null, this.side(pair[side])));
+      return h("tr", { class: pair.effect ? "" : "fv-row-same" }, h("th", { scope: "row" }, pair.purpose), sides, h("td.fv-wrap.fv-muted", null, pair.why));
+    }
+    side(side) {
+      if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
+      const passes3 = side.passes.map(({ name: name2, count: count3, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count3 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count3}`) : null));
+      return [passes3, h("div.fv-num", null, effect(side)), only(side.only)];
+    }
+  };
+  function effect({ changed, removed, added, rewrites }) {
+    if (!changed) return h("span.fv-muted", null, "changed nothing");
+    const nodes2 = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
+    const kinds = rewrites.map(([kind, count3]) => `${count3} ${kind}`).join(", ");
+    return [nodes2, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
+  }
+  function only(modules) {
+    if (!modules.length) return null;
+    const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
+    return h("div.fv-small", { title: modules.join("\n") }, "only here: ", h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")), more);
+  }
   var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
   var STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"];
-  var MODULES_SHOWN = 3;
   var CrossBackendModel = class extends ComparisonModel {
     comparable(one, other) {
       return super.comparable(one, other) && this.step(one)?.side === this.step(other)?.side;
@@ -10337,39 +10450,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       Viewer.prototype.move.call(this, direction, changedOnly);
     }
   };
-  var PairsPanel = class {
-    constructor(app) {
-      this.app = app;
-      this.id = "pairs";
-      this.label = "Side by side";
-      const { pairs: pairs2 } = app.model.comparison;
-      this.count = pairs2.length;
-      const heads2 = ["Purpose", ...app.model.backends.map((backend, index) => h("span", null, sideSign(index), ` ${backend}`)), "Why these two"];
-      this.element = h("div.fv-panel-body.fv-scroll.fv-across", null, h("p.fv-muted", null, "The two have other passes and other operators, so passes stand beside each other by what they are for. A pass opens with what it did to its own graph."), grid("What each did for one purpose", heads2, pairs2.map((pair) => this.row(pair))));
-    }
-    render() {
-    }
-    row(pair) {
-      const sides = SIDES4.map((side) => h("td", null, this.side(pair[side])));
-      return h("tr", { class: pair.effect ? "" : "fv-row-same" }, h("th", { scope: "row" }, pair.purpose), sides, h("td.fv-wrap.fv-muted", null, pair.why));
-    }
-    side(side) {
-      if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
-      const passes3 = side.passes.map(({ name: name2, count: count3, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count3 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count3}`) : null));
-      return [passes3, h("div.fv-num", null, effect(side)), only(side.only)];
-    }
-  };
-  function effect({ changed, removed, added, rewrites }) {
-    if (!changed) return h("span.fv-muted", null, "changed nothing");
-    const nodes2 = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
-    const kinds = rewrites.map(([kind, count3]) => `${count3} ${kind}`).join(", ");
-    return [nodes2, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
-  }
-  function only(modules) {
-    if (!modules.length) return null;
-    const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
-    return h("div.fv-small", { title: modules.join("\n") }, "only here: ", h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")), more);
-  }
   var CrossBackendPassList = class extends PassList {
     group(group2) {
       const element3 = super.group(group2);
@@ -10410,88 +10490,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function mount(element3, data) {
     const Kind = !data.comparison ? Viewer : data.comparison.pairs.length ? CrossBackendViewer : ComparisonViewer;
     return new Kind(element3, data);
-  }
-  var KEY = "freezer-toured";
-  var STOPS = [{ title: "The answer first", text: "This is what freezing brought: how many weights became constants, the time of a call, and the error against the model before.", first: true, places: [".fv-answer-sentence", ".fv-facts", ".fv-header"] }, { title: "Every pass of torch", text: "Each line is one pass, in the order torch ran them. Bold ones changed something. The arrow keys move from pass to pass; each says what it does, and why it changed nothing.", tab: "graph", places: [".fv-passes", ".fv-drawer-button"] }, { title: "The graph, before and after", text: "The operations before and after the chosen pass: removed, added and changed ones are marked. Click a node to see its shape, its line in your source, and its history.", tab: "graph", places: ["[id$='-tab-graph']"] }, { title: "What became of the weights", text: "Each parameter and buffer with its fate. Where one was not frozen, Why leads to the line that prevents it, and to advice.", tab: "attributes", places: ["[id$='-tab-attributes']"] }, { title: "What to make of it", text: "What made the model faster, what changed its results, and what the checks found. Press ? for all keys, signs and terms; the tour is there, too.", tab: "findings", places: ["[id$='-tab-findings']"] }];
-  function wasToured() {
-    return localStorage.getItem(KEY) !== null;
-  }
-  var running = null;
-  var Tour = class {
-    constructor(viewer) {
-      running?.end();
-      running = this;
-      this.viewer = viewer;
-      this.at = 0;
-      this.before = viewer.state();
-      this.back = viewer.root.getRootNode().activeElement;
-      this.ring = h("div.fd-tour-ring", { "aria-hidden": "true" });
-      this.box = h("div.fd-tour", { role: "dialog", tabindex: "-1", "aria-label": "Tour" });
-      viewer.root.append(this.ring, this.box);
-      this.resized = new ResizeObserver(() => this.place());
-      this.resized.observe(viewer.root);
-      this.escape = (event) => {
-        if (event.key !== "Escape") return;
-        event.preventDefault();
-        event.stopPropagation();
-        this.end();
-      };
-      document.addEventListener("keydown", this.escape, true);
-      viewer.stops.push(() => this.end());
-      localStorage.setItem(KEY, "1");
-      this.show();
-    }
-    show() {
-      const stop = STOPS[this.at];
-      const [firstTab] = this.viewer.panels.keys();
-      if (stop.first) this.viewer.navigate({ tab: firstTab });
-      else if (stop.tab) this.viewer.navigate({ tab: stop.tab });
-      const isLast = this.at === STOPS.length - 1;
-      const title = h("h2", null, stop.title);
-      fill(this.box, title, h("p", { id: `${this.viewer.prefix}-tour-text` }, stop.text), h("div.fd-row", null, h("span.fv-muted.fv-num", null, `${this.at + 1} of ${STOPS.length}`), h("span.fv-spring"), isLast ? null : button("End the tour", () => this.end()), this.at ? button("Back", () => this.go(-1)) : null, button(isLast ? "Done" : "Next", () => isLast ? this.end() : this.go(1), { kind: "primary" })));
-      this.box.setAttribute("aria-label", `Tour, ${this.at + 1} of ${STOPS.length}: ${stop.title}`);
-      this.box.setAttribute("aria-describedby", `${this.viewer.prefix}-tour-text`);
-      this.place();
-      this.box.focus({ preventScroll: true });
-    }
-    go(by) {
-      this.at += by;
-      this.show();
-    }
-    place() {
-      const target = this.target();
-      if (!target) return;
-      target.scrollIntoView({ block: "nearest", inline: "nearest" });
-      const [outer, inner] = [this.viewer.root.getBoundingClientRect(), target.getBoundingClientRect()];
-      const [left2, top] = [inner.left - outer.left, inner.top - outer.top];
-      const size = { left: `${left2}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
-      Object.assign(this.ring.style, size);
-      const { offsetWidth: width2, offsetHeight: height } = this.box;
-      const isTall = inner.height > outer.height / 2;
-      const x = isTall ? left2 + inner.width + 12 : left2;
-      const y = isTall ? top + 40 : top + inner.height + 10;
-      this.box.style.left = `${Math.max(8, Math.min(x, outer.width - width2 - 8))}px`;
-      this.box.style.top = `${Math.max(8, Math.min(y, outer.height - height - 8))}px`;
-    }
-    target() {
-      const found = STOPS[this.at].places.map((place) => this.viewer.root.querySelector(place));
-      return found.find((element3) => element3 && element3.getClientRects().length && isInside(element3, this.viewer.root));
-    }
-    end() {
-      if (running !== this) return;
-      running = null;
-      document.removeEventListener("keydown", this.escape, true);
-      this.resized.disconnect();
-      this.ring.remove();
-      this.box.remove();
-      if (this.viewer.gone) return;
-      this.viewer.navigate({ tab: this.before.tab });
-      this.back?.focus({ preventScroll: true });
-    }
-  };
-  function isInside(element3, root) {
-    const [outer, inner] = [root.getBoundingClientRect(), element3.getBoundingClientRect()];
-    return inner.right > outer.left + 8 && inner.left < outer.right - 8;
   }
   var ViewerPage = class {
     constructor(app, address) {
@@ -10658,7 +10656,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function asPython(path, state) {
     const text = (value) => JSON.stringify(value);
     const lines = ["import freeze_engine as fe", "import viewer", "", `trace = fe.load(${text(path)})`, "view = viewer.show(trace)"];
-    const more = MOVED.filter((key) => state[key] !== DEFAULTS2[key]).map((key) => `${text(key)}: ${text(state[key])}`);
+    const more = MOVED.filter((key) => state[key] !== DEFAULTS[key]).map((key) => `${text(key)}: ${text(state[key])}`);
     if (more.length) lines[lines.length - 1] = `view = viewer.show(trace, state={${more.join(", ")}})`;
     if (state.step !== null) lines.push(`view.step = ${state.step}`);
     if (state.node) lines.push(`view.selected = ${text(state.node)}`);
@@ -11093,6 +11091,36 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!text || text === this.live.textContent || !soon && now - this.announced < ANNOUNCE_MS) return;
       this.announced = now;
       this.live.textContent = text;
+    }
+  };
+  var RunningBadge = class {
+    constructor(app) {
+      this.app = app;
+      this.element = h("span");
+      this.text = void 0;
+      this.states = new Map(app.channel.jobs.map((job) => [job.id, job.state]));
+      this.update();
+    }
+    update() {
+      const live = this.app.channel.jobs.filter(isLive);
+      const running2 = live.filter((job) => job.state === "running");
+      const waiting = live.length - running2.length;
+      const one = running2.length === 1 ? `${nameText(running2[0].name || running2[0].model)} ${running2[0].total ? `${Math.floor(100 * running2[0].done / running2[0].total)}%` : ""}`.trim() : null;
+      const text = [one ?? (running2.length ? count(running2.length, "recording") : null), waiting ? `${waiting} waiting` : null].filter(Boolean).join(" · ");
+      if (text === this.text) return;
+      this.text = text;
+      const route = live.length === 1 ? { page: "job", id: live[0].id } : { page: "home" };
+      fill(this.element, live.length ? this.app.link([h("span.fv-dot.fd-beat"), text], route, { class: "fv-badge fd-badge fd-tone-running", title: "Recording goes on" }) : null);
+    }
+    announce() {
+      for (const job of this.app.channel.jobs) {
+        const ended = isLive({ state: this.states.get(job.id) }) && !isLive(job);
+        this.states.set(job.id, job.state);
+        const here = (this.app.page?.id ?? this.app.page?.early) === job.id;
+        if (!ended || here) continue;
+        const open = job.state === "finished" && job.trace ? { page: "trace", path: job.trace } : { page: "job", id: job.id };
+        this.app.say(`${nameText(job.name || job.model)}: ${stateWords(job)}`, { action: ["Open", () => this.app.go(open)] });
+      }
     }
   };
   var TICK = 70;
@@ -11541,7 +11569,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   };
   var Dashboard = class {
     constructor(root, channel) {
-      this.running = void 0;
       this.lost = void 0;
       this.header = void 0;
       this.stage = void 0;
@@ -11549,13 +11576,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.gone = false;
       this.shown = "";
       this.chosenBackend = void 0;
-      this.runningText = void 0;
       this.root = root;
       this.channel = channel;
       this.requests = /* @__PURE__ */ new Map();
       this.summaries = /* @__PURE__ */ new Map();
       this.agreed = /* @__PURE__ */ new Map();
-      this.states = new Map(channel.jobs.map((job) => [job.id, job.state]));
       this.lastFolder = void 0;
       this.scrolls = /* @__PURE__ */ new Map();
       this.stops = [];
@@ -11563,20 +11588,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.theme = new Theme(root, () => this.page?.viewer?.setTheme(this.theme.choice));
       this.keyboard = new Keyboard3(this);
       this.messages = new Messages();
+      this.running = new RunningBadge(this);
       this.drop = new Drop(this);
       this.build();
       this.listen();
       this.start();
     }
     build() {
-      this.running = h("span");
       this.lost = h("div.fd-lost", { role: "alert", hidden: true });
-      this.header = h("header.fd-header", null, this.link([sign("mark"), h("span", null, "freezer-ui")], { page: "home" }, { class: "fd-brand", "aria-label": "freezer-ui: all recordings and traces" }), h("span.fv-muted.fv-small.fd-version", null, this.versions()), h("span.fv-spring"), this.running, iconButton("theme", "Switch between light and dark", () => this.theme.flip()), iconButton("keys", "Show the keys (?)", () => this.keyboard.show()));
+      this.header = h("header.fd-header", null, this.link([sign("mark"), h("span", null, "freezer-ui")], { page: "home" }, { class: "fd-brand", "aria-label": "freezer-ui: all recordings and traces" }), h("span.fv-muted.fv-small.fd-version", null, this.versions()), h("span.fv-spring"), this.running.element, iconButton("theme", "Switch between light and dark", () => this.theme.flip()), iconButton("keys", "Show the keys (?)", () => this.keyboard.show()));
       this.stage = h("div.fd-stage");
       this.layer = h("div");
       this.root.classList.add("fv", "fd");
       fill(this.root, this.lost, this.header, this.stage, this.drop.element, this.messages.toasts, this.messages.live, this.layer);
-      this.showRunning();
     }
     versions() {
       const { version, torch } = this.channel.site;
@@ -11741,32 +11765,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return response.json();
     }
     news(name2) {
-      if (name2 === "jobs") this.ended();
+      if (name2 === "jobs") this.running.announce();
       if (this.gone) return;
-      this.showRunning();
+      this.running.update();
       this.page?.update(name2);
       this.retitle();
-    }
-    ended() {
-      for (const job of this.channel.jobs) {
-        const ended = isLive({ state: this.states.get(job.id) }) && !isLive(job);
-        this.states.set(job.id, job.state);
-        const here = (this.page?.id ?? this.page?.early) === job.id;
-        if (!ended || here) continue;
-        const open = job.state === "finished" && job.trace ? { page: "trace", path: job.trace } : { page: "job", id: job.id };
-        this.say(`${nameText(job.name || job.model)}: ${stateWords(job)}`, { action: ["Open", () => this.go(open)] });
-      }
-    }
-    showRunning() {
-      const live = this.channel.jobs.filter(isLive);
-      const running2 = live.filter((job) => job.state === "running");
-      const waiting = live.length - running2.length;
-      const one = running2.length === 1 ? `${nameText(running2[0].name || running2[0].model)} ${running2[0].total ? `${Math.floor(100 * running2[0].done / running2[0].total)}%` : ""}`.trim() : null;
-      const text = [one ?? (running2.length ? count(running2.length, "recording") : null), waiting ? `${waiting} waiting` : null].filter(Boolean).join(" · ");
-      if (text === this.runningText) return;
-      this.runningText = text;
-      const route = live.length === 1 ? { page: "job", id: live[0].id } : { page: "home" };
-      fill(this.running, live.length ? this.link([h("span.fv-dot.fd-beat"), text], route, { class: "fv-badge fd-badge fd-tone-running", title: "Recording goes on" }) : null);
     }
     disconnected() {
       if (this.gone) return;

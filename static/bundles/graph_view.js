@@ -239,79 +239,7 @@
     return nested ? segments.slice(base.length) : segments;
   }
   var NONE4 = -1;
-  var LEAST = 3;
   var INDEXED = /^(.*?)(\d+)$/;
-  function foldRepeats(tree) {
-    const signer = new Signer(tree);
-    const visit = (group) => {
-      for (const child of group.children) if (child.children) visit(child);
-      fold(tree, signer, group);
-    };
-    visit(tree.root);
-  }
-  function fold(tree, signer, group) {
-    const runs = runsOf(tree, group.children);
-    if (!runs.some((run2) => run2.length >= LEAST)) return;
-    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
-    const isWhole = pieces.length === 1 && group.parent !== null && group.node === NONE4 && !group.block;
-    group.children = pieces.flatMap((piece) => {
-      if (piece.length < LEAST) return piece;
-      const holder = isWhole ? group : makeHolder(tree, group, piece);
-      fill(tree, holder, piece);
-      if (!isWhole) return [holder];
-      holder.label = `${holder.label} × ${piece.length}`;
-      return holder.children;
-    });
-  }
-  function runsOf(tree, children) {
-    const runs = [];
-    let last = null;
-    for (const child of children) {
-      const found = child.children && !child.block && child.node === NONE4 ? INDEXED.exec(child.segment ?? "") : null;
-      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
-        runs.splice(-1, 0, [child]);
-        continue;
-      }
-      const now = found && { stem: found[1], index: Number(found[2]) };
-      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
-      else runs.push([child]);
-      last = now;
-    }
-    return runs;
-  }
-  function readsAny({ parentOf, union }, key, run2) {
-    return union.inputsOf[key].some((from2) => {
-      for (let group = parentOf[from2]; group; group = group.parent) {
-        if (run2.includes(group)) return true;
-      }
-      return false;
-    });
-  }
-  function alike(signer, run2) {
-    const pieces = [[run2[0]]];
-    for (let at = 1; at < run2.length; at++) {
-      if (signer.areAlike(run2[at - 1], run2[at])) pieces[pieces.length - 1].push(run2[at]);
-      else pieces.push([run2[at]]);
-    }
-    return pieces;
-  }
-  function makeHolder(tree, parent, members) {
-    const [first, last] = [members[0], members.at(-1)];
-    const end = INDEXED.exec(last.segment ?? "")?.[2];
-    const label = `${first.label}–${end} × ${members.length}`;
-    return tree.addGroup({ id: `${first.id}×`, label, parent, node: NONE4 });
-  }
-  function fill(tree, holder, members) {
-    const [first, ...others] = members;
-    const label = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
-    const rest = tree.addGroup({ id: `${first.id}×+`, label, parent: holder, node: NONE4 });
-    rest.children = others;
-    rest.isRest = true;
-    holder.repeat = members;
-    holder.children = [first, rest];
-    first.parent = holder;
-    for (const other of others) other.parent = rest;
-  }
   var Signer = class {
     constructor({ union, constants }) {
       this.union = union;
@@ -441,6 +369,78 @@
       if (key !== NONE4) places.set(key, places.size);
       if (child.children) collect(child, places);
     }
+  }
+  var LEAST = 3;
+  function foldRepeats(tree) {
+    const signer = new Signer(tree);
+    const visit = (group) => {
+      for (const child of group.children) if (child.children) visit(child);
+      fold(tree, signer, group);
+    };
+    visit(tree.root);
+  }
+  function fold(tree, signer, group) {
+    const runs = runsOf(tree, group.children);
+    if (!runs.some((run2) => run2.length >= LEAST)) return;
+    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
+    const isWhole = pieces.length === 1 && group.parent !== null && group.node === NONE4 && !group.block;
+    group.children = pieces.flatMap((piece) => {
+      if (piece.length < LEAST) return piece;
+      const holder = isWhole ? group : makeHolder(tree, group, piece);
+      fill(tree, holder, piece);
+      if (!isWhole) return [holder];
+      holder.label = `${holder.label} × ${piece.length}`;
+      return holder.children;
+    });
+  }
+  function runsOf(tree, children) {
+    const runs = [];
+    let last = null;
+    for (const child of children) {
+      const found = child.children && !child.block && child.node === NONE4 ? INDEXED.exec(child.segment ?? "") : null;
+      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
+        runs.splice(-1, 0, [child]);
+        continue;
+      }
+      const now = found && { stem: found[1], index: Number(found[2]) };
+      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
+      else runs.push([child]);
+      last = now;
+    }
+    return runs;
+  }
+  function readsAny({ parentOf, union }, key, run2) {
+    return union.inputsOf[key].some((from2) => {
+      for (let group = parentOf[from2]; group; group = group.parent) {
+        if (run2.includes(group)) return true;
+      }
+      return false;
+    });
+  }
+  function alike(signer, run2) {
+    const pieces = [[run2[0]]];
+    for (let at = 1; at < run2.length; at++) {
+      if (signer.areAlike(run2[at - 1], run2[at])) pieces[pieces.length - 1].push(run2[at]);
+      else pieces.push([run2[at]]);
+    }
+    return pieces;
+  }
+  function makeHolder(tree, parent, members) {
+    const [first, last] = [members[0], members.at(-1)];
+    const end = INDEXED.exec(last.segment ?? "")?.[2];
+    const label = `${first.label}–${end} × ${members.length}`;
+    return tree.addGroup({ id: `${first.id}×`, label, parent, node: NONE4 });
+  }
+  function fill(tree, holder, members) {
+    const [first, ...others] = members;
+    const label = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
+    const rest = tree.addGroup({ id: `${first.id}×+`, label, parent: holder, node: NONE4 });
+    rest.children = others;
+    rest.isRest = true;
+    holder.repeat = members;
+    holder.children = [first, rest];
+    first.parent = holder;
+    for (const other of others) other.parent = rest;
   }
   var NONE5 = -1;
   var ModuleTree = class {
@@ -713,9 +713,88 @@
     for (let group = innermost; group && group.parent; group = group.parent) chain.unshift(group);
     return chain;
   }
+  var NONE7 = -1;
+  var Snapshot = class {
+    constructor(model, graph) {
+      const table = (size) => new Int32Array(size).fill(NONE7);
+      this.order = [];
+      this.rowOf = table(model.ids.length);
+      this.holder = table(model.ids.length);
+      this.block = new Int32Array(model.ids.length);
+      this.producer = table(model.strings.length);
+      this.nodes = NONE7;
+      this._addFrame(model, graph, NONE7, 0);
+    }
+    nodeCount(model) {
+      if (this.nodes === NONE7) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
+      return this.nodes;
+    }
+    _addFrame(model, frame, holder, block) {
+      for (const row of frame.inputs) this._add(model, row, holder, block);
+      for (const row of model.bodies[frame.body]) {
+        const key = this._add(model, row, holder, block);
+        const { blocks } = model;
+        for (let number = 0; number < blocks[row].length; number++) {
+          this._addFrame(model, blocks[row][number], key, number);
+        }
+      }
+      if (frame.output !== NONE7) this._add(model, frame.output, holder, block);
+    }
+    _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
+      const key = keys[row];
+      this.order.push(key);
+      this.rowOf[key] = row;
+      this.holder[key] = holder;
+      this.block[key] = block;
+      for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
+      return key;
+    }
+  };
+  function decodeLists(lists) {
+    const bodies = [];
+    for (const [base, ...code] of lists) {
+      const body = [];
+      for (let at = 0; at < code.length; ) {
+        if (code[at] < 0) {
+          const end = at + 1 - code[at];
+          for (at += 1; at < end; at++) body.push(code[at]);
+        } else {
+          for (let row = code[at], end = row + code[at + 1]; row < end; row++) body.push(bodies[base][row]);
+          at += 2;
+        }
+      }
+      bodies.push(body);
+    }
+    return bodies;
+  }
+  function shallow(row) {
+    return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
+  }
+  function flatten(lists) {
+    const start = new Int32Array(lists.length + 1);
+    for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
+    const values = new Int32Array(start[lists.length]);
+    lists.forEach((list, at) => values.set(list, start[at]));
+    return { start, values };
+  }
+  function evenPlaces(list) {
+    return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
+  }
+  function decodeNode(model, row) {
+    const text = (index) => model.strings[index || 0];
+    const pairs = (flat, name, other) => {
+      const found = [];
+      for (let at = 0; at < (flat || []).length; at += 2) {
+        found.push({ [name]: text(flat[at]), [other]: text(flat[at + 1]) });
+      }
+      return found;
+    };
+    const source = row[6] ? model.sources[row[6] - 1] : null;
+    const kept = row[7];
+    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs(row[3], "name", "type"), module: text(row[4]), attributes: pairs(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
+  }
   var FORMAT = 2;
   var REPLACED = { share: 0.5, least: 30 };
-  var NONE7 = -1;
   var Model = class {
     constructor(data) {
       if (!data || data.format !== FORMAT) {
@@ -857,85 +936,6 @@
       this.epochs ??= this.methods().flatMap((method) => findEpochs(this, method));
       const epoch = this.epochs.find((one) => one.has(after) && (before === null || one.has(before)));
       return epoch ? [...epoch] : before === null ? [after] : [before, after];
-    }
-  };
-  function decodeLists(lists) {
-    const bodies = [];
-    for (const [base, ...code] of lists) {
-      const body = [];
-      for (let at = 0; at < code.length; ) {
-        if (code[at] < 0) {
-          const end = at + 1 - code[at];
-          for (at += 1; at < end; at++) body.push(code[at]);
-        } else {
-          for (let row = code[at], end = row + code[at + 1]; row < end; row++) body.push(bodies[base][row]);
-          at += 2;
-        }
-      }
-      bodies.push(body);
-    }
-    return bodies;
-  }
-  function shallow(row) {
-    return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
-  }
-  function flatten(lists) {
-    const start = new Int32Array(lists.length + 1);
-    for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
-    const values = new Int32Array(start[lists.length]);
-    lists.forEach((list, at) => values.set(list, start[at]));
-    return { start, values };
-  }
-  function evenPlaces(list) {
-    return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
-  }
-  function decodeNode(model, row) {
-    const text = (index) => model.strings[index || 0];
-    const pairs = (flat, name, other) => {
-      const found = [];
-      for (let at = 0; at < (flat || []).length; at += 2) {
-        found.push({ [name]: text(flat[at]), [other]: text(flat[at + 1]) });
-      }
-      return found;
-    };
-    const source = row[6] ? model.sources[row[6] - 1] : null;
-    const kept = row[7];
-    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs(row[3], "name", "type"), module: text(row[4]), attributes: pairs(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
-  }
-  var Snapshot = class {
-    constructor(model, graph) {
-      const table = (size) => new Int32Array(size).fill(NONE7);
-      this.order = [];
-      this.rowOf = table(model.ids.length);
-      this.holder = table(model.ids.length);
-      this.block = new Int32Array(model.ids.length);
-      this.producer = table(model.strings.length);
-      this.nodes = NONE7;
-      this._addFrame(model, graph, NONE7, 0);
-    }
-    nodeCount(model) {
-      if (this.nodes === NONE7) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
-      return this.nodes;
-    }
-    _addFrame(model, frame, holder, block) {
-      for (const row of frame.inputs) this._add(model, row, holder, block);
-      for (const row of model.bodies[frame.body]) {
-        const key = this._add(model, row, holder, block);
-        const { blocks } = model;
-        for (let number = 0; number < blocks[row].length; number++) {
-          this._addFrame(model, blocks[row][number], key, number);
-        }
-      }
-      if (frame.output !== NONE7) this._add(model, frame.output, holder, block);
-    }
-    _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
-      const key = keys[row];
-      this.order.push(key);
-      this.rowOf[key] = row;
-      this.holder[key] = holder;
-      this.block[key] = block;
-      for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
-      return key;
     }
   };
   var NONE8 = -1;

@@ -518,8 +518,8 @@
       this.text.select();
     }
     render(state) {
-      const named = this.app.model.attribute(state.attribute)?.minor ? state.attribute : null;
-      const query = JSON.stringify([state.q, state.fate, state.kind, state.reason, state.sort, state.minor, named]);
+      const named2 = this.app.model.attribute(state.attribute)?.minor ? state.attribute : null;
+      const query = JSON.stringify([state.q, state.fate, state.kind, state.reason, state.sort, state.minor, named2]);
       this.chosen = state.attribute;
       this.linked = new Set(state.attribute === null ? this.linkedTo(state.node) : []);
       if (query !== this.query) this.filter(state);
@@ -671,6 +671,7 @@
   function stepLabel(step) {
     return step.label ?? String(step.index);
   }
+  var SIDES = ["a", "b"];
   function sideSign(side) {
     return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);
   }
@@ -795,38 +796,6 @@
   function cells(...texts) {
     return h("tr", null, texts.map((text) => h("td.fv-num", null, text)));
   }
-  function header(app) {
-    return h("header.fv-header", null, "heading" in app ? app.heading() : heading(app), h("div.fv-actions", null, notices(app), actions(app), app.options.hash && h("button.fv-icon", { type: "button", title: "Copy a link to this view", "aria-label": "Copy a link to this view", onclick: () => app.copy(location.href) }, icon("link")), h("button.fv-icon", { type: "button", title: "Light or dark", "aria-label": "Switch between light and dark", onclick: () => app.switchTheme() }, icon("theme")), h("button.fv-icon", { type: "button", title: "Keys (?)", "aria-label": "Show the keys", onclick: () => app.sheet.showModal() }, icon("keys"))));
-  }
-  function heading(app) {
-    const { view } = app.model;
-    return [h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`)), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, view.overview.map((fact3) => factCell(app, fact3)), fates(app))];
-  }
-  function factCell(app, fact3) {
-    const value = fact3.step === null ? fact3.value : app.link(fact3.value, { step: fact3.step });
-    return h("div.fv-fact", { class: `fv-tone-${fact3.tone} fv-fact-${fact3.kind}`, title: `${fact3.value}
-${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-value.fv-num", null, value), h("span.fv-fact-note", null, fact3.note));
-  }
-  function fates(app) {
-    const { fates: counts3, others } = app.model.view;
-    const total = counts3.reduce((sum, [, count2]) => sum + count2, 0);
-    const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
-    if (!total && !kept) return null;
-    const parts = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count2 } }));
-    const words4 = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count2} ${fate}`));
-    if (kept) {
-      words4.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${count(kept, "other")} preserved`));
-    }
-    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words4));
-  }
-  function notices(app) {
-    const found = app.model.view.environment.notices;
-    if (!found.length) return null;
-    const open = () => app.navigate({ tab: "environment" }, { jump: true });
-    const label2 = found.length === 1 ? "1 notice" : `${found.length} notices`;
-    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label2}
-${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
-  }
   function actions(app) {
     const all = app.options.actions;
     if (!all.length) return null;
@@ -869,17 +838,37 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       event.stopPropagation();
     }
   };
-  function failureBanner(app) {
-    const { failure, steps } = app.model.view;
-    if (!failure) return null;
-    const where = [failure.stage, failure.method].filter(Boolean).join(", ");
-    const last = failure.step === null || !steps[failure.step] ? null : app.link(failure.method ? "Show the graph just before" : "Show the last graph", { step: failure.step, tab: "graph" });
-    return h("section.fv-failure", { role: "alert" }, h("div.fv-failure-head", null, h("span.fv-failure-mark", { "aria-hidden": "true" }, "✕"), h("strong", null, failure.title), failure.method ? h("span", null, where) : null, h("span.fv-spring"), last), h("pre", { tabindex: "0" }, failure.message), failure.left ? h("p.fv-small", null, failure.left) : null, failure.log ? h("details.fv-small", null, h("summary", null, "What was logged last"), h("pre.fv-log", { tabindex: "0" }, failure.log)) : null);
+  function header(app) {
+    return h("header.fv-header", null, "heading" in app ? app.heading() : heading(app), h("div.fv-actions", null, notices(app), actions(app), app.options.hash && h("button.fv-icon", { type: "button", title: "Copy a link to this view", "aria-label": "Copy a link to this view", onclick: () => app.copy(location.href) }, icon("link")), h("button.fv-icon", { type: "button", title: "Light or dark", "aria-label": "Switch between light and dark", onclick: () => app.switchTheme() }, icon("theme")), h("button.fv-icon", { type: "button", title: "Keys (?)", "aria-label": "Show the keys", onclick: () => app.sheet.showModal() }, icon("keys"))));
   }
-  function unmeasuredBanner(app) {
-    const { unmeasured } = app.model.view;
-    if (!unmeasured) return null;
-    return h("section.fv-unmeasured", { role: "status" }, h("span.fv-warn", { "aria-hidden": "true" }, "! "), h("strong", null, `Recorded, ${unmeasured.what}: `), unmeasured.reason, ". ", unmeasured.remedy);
+  function heading(app) {
+    const { view } = app.model;
+    return [h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`)), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, view.overview.map((fact3) => factCell(app, fact3)), fates(app))];
+  }
+  function factCell(app, fact3) {
+    const value = fact3.step === null ? fact3.value : app.link(fact3.value, { step: fact3.step });
+    return h("div.fv-fact", { class: `fv-tone-${fact3.tone} fv-fact-${fact3.kind}`, title: `${fact3.value}
+${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-value.fv-num", null, value), h("span.fv-fact-note", null, fact3.note));
+  }
+  function fates(app) {
+    const { fates: counts3, others } = app.model.view;
+    const total = counts3.reduce((sum, [, count2]) => sum + count2, 0);
+    const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
+    if (!total && !kept) return null;
+    const parts = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count2 } }));
+    const words4 = counts3.map(([fate, count2]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count2} ${fate}`));
+    if (kept) {
+      words4.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${count(kept, "other")} preserved`));
+    }
+    return h("button.fv-fact.fv-fates", { type: "button", title: "See all attributes", onclick: () => app.navigate({ tab: "attributes" }, { jump: true }) }, h("span.fv-fact-label", null, `${total} parameters and buffers`), h("span.fv-fates-bar", { "aria-hidden": "true" }, parts), h("span.fv-fact-note", null, words4));
+  }
+  function notices(app) {
+    const found = app.model.view.environment.notices;
+    if (!found.length) return null;
+    const open = () => app.navigate({ tab: "environment" }, { jump: true });
+    const label2 = found.length === 1 ? "1 notice" : `${found.length} notices`;
+    return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label2}
+${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
   }
   var Tabs = class {
     constructor(app, panels) {
@@ -919,6 +908,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (previous?.tab !== state.tab) reveal(this.element, this.buttons.get(state.tab));
     }
   };
+  function failureBanner(app) {
+    const { failure, steps } = app.model.view;
+    if (!failure) return null;
+    const where = [failure.stage, failure.method].filter(Boolean).join(", ");
+    const last = failure.step === null || !steps[failure.step] ? null : app.link(failure.method ? "Show the graph just before" : "Show the last graph", { step: failure.step, tab: "graph" });
+    return h("section.fv-failure", { role: "alert" }, h("div.fv-failure-head", null, h("span.fv-failure-mark", { "aria-hidden": "true" }, "✕"), h("strong", null, failure.title), failure.method ? h("span", null, where) : null, h("span.fv-spring"), last), h("pre", { tabindex: "0" }, failure.message), failure.left ? h("p.fv-small", null, failure.left) : null, failure.log ? h("details.fv-small", null, h("summary", null, "What was logged last"), h("pre.fv-log", { tabindex: "0" }, failure.log)) : null);
+  }
+  function unmeasuredBanner(app) {
+    const { unmeasured } = app.model.view;
+    if (!unmeasured) return null;
+    return h("section.fv-unmeasured", { role: "status" }, h("span.fv-warn", { "aria-hidden": "true" }, "! "), h("strong", null, `Recorded, ${unmeasured.what}: `), unmeasured.reason, ". ", unmeasured.remedy);
+  }
   var KEPT = 6;
   var Snapshots = class {
     constructor(graphs, snapshots) {
@@ -1271,48 +1272,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return number2.toFixed(number2 >= 99.95 ? 0 : number2 >= 9.995 ? 1 : 2);
   }
   var CONSTANT_OPS = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
-  var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
-  var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
-  function partsOf(model, index, kind) {
-    const name2 = `${index}/${kind}`;
-    let parts = model.coloured.get(name2);
-    if (!parts) model.coloured.set(name2, parts = MAKERS[kind](model, index));
-    return parts;
-  }
-  var MAKERS = { latency: latencies, error: errors2, memory: memories, dtype: dtypes };
-  function colouringOf(model, pair, kind) {
-    if (!Object.hasOwn(COLOURINGS, kind)) return null;
-    const before = pair.before ? partsOf(model, pair.before.index, kind) : null;
-    const after = partsOf(model, pair.after.index, kind);
-    return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
-  }
-  function valuesOfNode(model, index, id) {
-    return Object.entries(COLOURINGS).flatMap(([kind, { label: label2, rule, text }]) => {
-      const parts = partsOf(model, index, kind).get(id);
-      if (!parts?.length) return [];
-      const amounts = parts.map(([, amount2]) => amount2);
-      if (rule === "same") return [[label2, parts.map(([key]) => key).join(", ")]];
-      const amount = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
-      return [[label2, text(amount) + shared(model, index, kind, parts)]];
-    });
-  }
-  function shared(model, index, kind, parts) {
-    if (kind !== "latency") return "";
-    const keys = new Set(parts.map(([key]) => key));
-    const others = [...partsOf(model, index, kind).values()].filter((own) => own.some(([key]) => keys.has(key))).length - 1;
-    return others > 0 ? `, in kernels that compute ${count(others, "more node")}` : "";
-  }
-  function missingText(model, index, kind) {
-    if (kind === "dtype") return "torch gives no type for these values; a traced model and Inductor have them.";
-    if (kind === "error") {
-      return "No pass from there on was compared with eager: record with inputs, without --no-numerics.";
-    }
-    if (kind === "memory") return "";
-    if (programsOf(model, index).length) {
-      return latencies(model, index).size ? "No kernel that was timed computes these." : "No kernel was timed: record with latencies.";
-    }
-    return "TorchScript is timed pass by pass, see Charts; --backend inductor times each kernel.";
-  }
   function programsOf(model, index) {
     const { method, side } = model.steps[index];
     return model.view.programs.map((program, place) => ({ ...program, place })).filter((program) => program.method === method && (program.step === null || model.steps[program.step].side === side) && program.kernels.some((kernel) => kernel.nodes.length));
@@ -1421,6 +1380,48 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const own = parts.get(id);
     if (own) own.push(part3);
     else parts.set(id, [part3]);
+  }
+  var COLOURINGS = { latency: { label: "latency", rule: "sum", absent: "not measured", text: timeText }, error: { label: "error added", rule: "max", absent: "not measured", text: errorText }, memory: { label: "memory (weights read)", rule: "sum", absent: "not measured", text: bytesText }, dtype: { label: "dtype", rule: "same", absent: "not known", text: String } };
+  var COLOUR_CHOICES = [["change", "change"], ["latency", "latency"], ["error", "error"], ["memory", "memory"], ["dtype", "dtype"]];
+  function partsOf(model, index, kind) {
+    const name2 = `${index}/${kind}`;
+    let parts = model.coloured.get(name2);
+    if (!parts) model.coloured.set(name2, parts = MAKERS[kind](model, index));
+    return parts;
+  }
+  var MAKERS = { latency: latencies, error: errors2, memory: memories, dtype: dtypes };
+  function colouringOf(model, pair, kind) {
+    if (!Object.hasOwn(COLOURINGS, kind)) return null;
+    const before = pair.before ? partsOf(model, pair.before.index, kind) : null;
+    const after = partsOf(model, pair.after.index, kind);
+    return { ...COLOURINGS[kind], parts: { before, after }, missing: missingText(model, pair.after.index, kind) };
+  }
+  function valuesOfNode(model, index, id) {
+    return Object.entries(COLOURINGS).flatMap(([kind, { label: label2, rule, text }]) => {
+      const parts = partsOf(model, index, kind).get(id);
+      if (!parts?.length) return [];
+      const amounts = parts.map(([, amount2]) => amount2);
+      if (rule === "same") return [[label2, parts.map(([key]) => key).join(", ")]];
+      const amount = rule === "sum" ? amounts.reduce((sum, one) => sum + one, 0) : Math.max(...amounts);
+      return [[label2, text(amount) + shared(model, index, kind, parts)]];
+    });
+  }
+  function shared(model, index, kind, parts) {
+    if (kind !== "latency") return "";
+    const keys = new Set(parts.map(([key]) => key));
+    const others = [...partsOf(model, index, kind).values()].filter((own) => own.some(([key]) => keys.has(key))).length - 1;
+    return others > 0 ? `, in kernels that compute ${count(others, "more node")}` : "";
+  }
+  function missingText(model, index, kind) {
+    if (kind === "dtype") return "torch gives no type for these values; a traced model and Inductor have them.";
+    if (kind === "error") {
+      return "No pass from there on was compared with eager: record with inputs, without --no-numerics.";
+    }
+    if (kind === "memory") return "";
+    if (programsOf(model, index).length) {
+      return latencies(model, index).size ? "No kernel that was timed computes these." : "No kernel was timed: record with latencies.";
+    }
+    return "TorchScript is timed pass by pass, see Charts; --backend inductor times each kernel.";
   }
   function timeText(time) {
     return time ? durationText(time) : "0";
@@ -1642,174 +1643,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const parts = file.split(/[\\/]/);
     return parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : file;
   }
-  var WORDS = { same: "the same", different: "differ", "only with freezing": "only with freezing", "only without freezing": "only without" };
-  function sideBySide(app, comparison) {
-    return [h("p", null, counts(app, comparison)), kernels(app, comparison), passes(comparison)];
-  }
-  function counts(app, { frozen, unfrozen, groups }) {
-    const { programs } = app.model.view;
-    return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
-  }
-  function groupCounts(groups, words4) {
-    return Object.entries(words4).map(([difference3, text]) => [groups.filter((group) => group.difference === difference3).length, text]).filter(([count2]) => count2).map(([count2, text]) => `${count2} ${text}`).join(", ");
-  }
-  function kernels(app, { frozen, unfrozen, groups }) {
-    const rows = groups.map((group) => {
-      const lost = group.lost && group.unfrozen.length > 0;
-      return kernelRow(app, group.difference === "same", [{ program: frozen, kernels: group.frozen, time: group.frozen_time, lost }, { program: unfrozen, kernels: group.unfrozen, time: group.unfrozen_time }], [group.difference === "same" ? "=" : group.difference, lost ? h("div.fv-bad", null, "takes longer with freezing") : null]);
-    });
-    return grid("", ["With freezing", "Without", ""], rows);
-  }
-  function kernelRow(app, same2, sides, last) {
-    const { program, kernel } = app.current;
-    const chosen = kernel !== null && sides.some((side) => side.program === program && side.kernels.includes(kernel));
-    const cells2 = sides.map((side) => h("td", null, links(app, side), side.time ? h("div.fv-num.fv-kernels-time", { class: side.lost ? "fv-bad" : "" }, side.time) : null));
-    return h("tr", { class: `${chosen ? "fv-chosen" : ""} ${same2 ? "fv-row-same" : ""}` }, cells2, h("td", null, last));
-  }
-  function links(app, { program, kernels: places }) {
-    const { kernels: kernels2 } = app.model.view.programs[program] ?? { kernels: [] };
-    return places.map((kernel) => h("div.fv-mono", null, app.link(kernels2[kernel].name, { program, kernel, node: null, attribute: null })));
-  }
-  function passes({ passes: passes3 }) {
-    if (!passes3.length) return null;
-    const rows = passes3.map(([stage, name2, frozen, unfrozen]) => h("tr", null, h("td", null, name2, h("div.fv-muted.fv-small", null, stage)), h("td", null, frozen), h("td", null, unfrozen)));
-    return grid("Passes with an effect in one of the two only", ["Pass", "With freezing", "Without"], rows);
-  }
-  var KernelsPanel = class {
-    static isFor(model) {
-      return model.view.programs.length > 0;
-    }
-    constructor(app) {
-      this.chosen = void 0;
-      this.place = void 0;
-      this.program = void 0;
-      this.lines = void 0;
-      this.slowest = void 0;
-      this.app = app;
-      this.id = "kernels";
-      this.term = "kernel";
-      this.label = "Kernels";
-      this.programs = app.model.view.programs;
-      this.rows = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter kernels ( / )", "aria-label": "Filter kernels", oninput: () => this.filter() });
-      this.shown = h("span.fv-muted.fv-num", { role: "status" });
-      this.comparisons = app.model.view.comparisons;
-      this.buttons = this.programs.map((program, index) => h("button.fv-button", { type: "button", onclick: () => app.navigate({ program: index, kernel: null, beside: false }) }, this.title(program)));
-      this.besideButton = h("button.fv-button", { type: "button", onclick: () => app.navigate({ beside: true }) }, "Side by side");
-      this.both = h("div.fv-beside.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Both programs" });
-      this.list = new VirtualList({ rowHeight: 46, row: (index) => this.row(index), props: { class: "fv-kernels", role: "listbox", "aria-label": "Kernels in call order", onkeydown: (event) => this.key(event) } });
-      this.rest = h("div.fv-kernels-rest");
-      this.code = new VirtualList({ rowHeight: 20, row: (index) => this.line(index), props: { class: "fv-code", role: "region", "aria-label": "Generated code" } });
-      this.none = h("p.fv-empty", null, "The generated code was not kept.");
-      this.one = h("div.fv-split.fv-kernels-split", null, h("section.fv-kernels-side", null, this.list.element, this.rest), h("section", null, h("h3.fv-pane-title", null, "Generated code"), this.code.element, this.none));
-      const segments = [...this.buttons, ...this.comparisons.length ? [this.besideButton] : []];
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Kernels" }, segments.length > 1 ? h("div.fv-segments", { role: "group", "aria-label": "Program" }, segments) : null, this.text, this.shown), this.one, this.both);
-    }
-    title({ name: name2, method }) {
-      return this.app.model.methods.length > 1 && this.programs.some((other) => other.method !== method) ? `${name2}: ${method}` : name2;
-    }
-    render(state) {
-      const beside = state.beside && this.comparisons.length > 0;
-      this.buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(!beside && index === state.program)));
-      this.besideButton.setAttribute("aria-pressed", String(beside));
-      for (const element3 of [this.one, this.text, this.shown]) element3.hidden = beside;
-      this.both.hidden = !beside;
-      if (beside) return fill(this.both, this.compared(state));
-      if (state.program !== this.place) this.build(state.program);
-      const fresh = this.chosen !== state.kernel;
-      this.chosen = state.kernel;
-      this.list.refresh();
-      this.code.refresh();
-      if (fresh && this.chosen !== null) this.bringIntoView();
-    }
-    compared({ program }) {
-      const own = this.comparisons.find(({ frozen, unfrozen }) => program === frozen || program === unfrozen);
-      return sideBySide(this.app, own ?? this.comparisons[0]);
-    }
-    build(place) {
-      this.place = place;
-      this.chosen = null;
-      this.program = this.programs[place];
-      const { code, kernels: kernels2 } = this.program;
-      this.lines = code === null ? [] : code.split("\n");
-      this.code.element.hidden = code === null;
-      this.none.hidden = code !== null;
-      this.code.body.style.minWidth = `${this.lines.reduce((most, line2) => Math.max(most, line2.length), 0) + 8}ch`;
-      this.slowest = Math.max(0, ...kernels2.map(({ time_ns }) => time_ns ?? 0));
-      this.code.update(this.lines.length, 0);
-      fill(this.rest, this.withoutKernel(), this.passes());
-      this.filter();
-    }
-    filter() {
-      const text = this.text.value.toLowerCase();
-      const words4 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => placeText(source))].join(" ").toLowerCase();
-      const { kernels: kernels2, time } = this.program;
-      this.rows = kernels2.flatMap((kernel, index) => !text || words4(kernel).includes(text) ? [index] : []);
-      const many = count(kernels2.length, "kernel");
-      this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
-      this.list.update(this.rows.length);
-    }
-    focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    destroy() {
-      this.list.destroy();
-      this.code.destroy();
-    }
-    choose(kernel) {
-      this.app.navigate({ kernel: kernel === this.chosen ? null : kernel, node: null, attribute: null });
-    }
-    bringIntoView() {
-      const row = this.rows.indexOf(this.chosen);
-      if (row >= 0) this.list.reveal(row, { middle: true });
-      const { call, definition } = this.program.kernels[this.chosen];
-      const line2 = definition ? definition[0] : call;
-      if (line2 !== null) this.code.reveal(line2, { middle: definition === null });
-      if (definition && line2 !== null) this.code.element.scrollTop = Math.max(0, line2 - 2) * this.code.rowHeight;
-    }
-    row(place) {
-      const index = this.rows[place];
-      const kernel = this.program.kernels[index];
-      const linked = kernel.nodes.some((id) => this.app.focused.has(id));
-      return h("div.fv-kernel", { role: "option", id: this.optionId(index), "aria-selected": String(index === this.chosen), class: index === this.chosen ? "fv-chosen" : linked ? "fv-linked" : "", title: [kernel.name, kernel.ops.join(", "), kernel.time].filter(Boolean).join("\n"), onclick: (event) => selectsText(event.currentTarget) || this.choose(index) }, h("span.fv-muted.fv-num.fv-kernel-place", null, index + 1), h("span.fv-mono.fv-clip", null, kernel.name), h("span.fv-kernel-time.fv-num", null, kernel.time ? [h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${100 * kernel.time_ns / this.slowest}%` } }), kernel.short_time] : null), h("span.fv-badge.fv-kernel-kind", null, kernel.kind), h("span.fv-muted.fv-small.fv-clip", null, [this.origin(kernel), kernel.computes || "no node of the graph"].filter(Boolean).join(" · ")));
-    }
-    optionId(index) {
-      return `${this.app.prefix}-kernel-${index}`;
-    }
-    origin({ sources }) {
-      const source = sources.find(({ file }) => !isInstalled(file)) ?? sources[0];
-      return source ? placeText(source) : null;
-    }
-    key(event) {
-      const place = listMove(event, this.rows.indexOf(this.chosen), this.rows.length, 10);
-      if (place === null) return;
-      const next = this.rows[place];
-      this.app.navigate({ kernel: next, node: null, attribute: null });
-      this.list.element.setAttribute("aria-activedescendant", this.optionId(next));
-    }
-    line(index) {
-      const kernel = this.chosen === null ? null : this.program.kernels[this.chosen];
-      const [first, last] = kernel?.definition ?? [-1, -1];
-      const here = kernel !== null && (index === kernel.call || index >= first && index <= last);
-      return h("div.fv-code-line", { class: here ? "fv-chosen" : "" }, h("span.fv-code-number", null, index + 1), h("span", null, coloured(this.lines[index])));
-    }
-    withoutKernel() {
-      const { no_kernel: pairs2, step } = this.program;
-      if (!pairs2.length) return null;
-      const whys = /* @__PURE__ */ new Map();
-      for (const [id, why] of pairs2) whys.set(why, [...whys.get(why) ?? [], id]);
-      const items = [...whys].map(([why, ids]) => h("li", null, h("div", null, why), h("div.fv-small", null, ids.map((id) => [this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), " "]))));
-      return h("details", null, h("summary", null, `${pairs2.length} ${pairs2.length === 1 ? "node needs" : "nodes need"} no kernel`), h("ul.fv-list", null, items));
-    }
-    passes() {
-      const { passes: passes3 } = this.program;
-      if (!passes3.length) return null;
-      const changed = passes3.filter(([, , , change]) => change);
-      const rows = changed.map(([stage, name2, nodes2]) => h("tr", null, h("td", null, name2), h("td.fv-muted", null, stage), h("td.fv-num", null, nodes2)));
-      return h("details", null, h("summary", null, `${passes3.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
-    }
-  };
   function kernelDetails(app, program, index) {
     const { details, model } = app;
     const kernel = program.kernels[index];
@@ -1915,14 +1748,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.ofKernel = /* @__PURE__ */ new Map();
       for (const { file, lines } of files) for (const row of lines) this.addRow(lineKey(file, row.line), row);
       const keys = places.map(([file, line2]) => lineKey(files[file].file, line2));
-      const named = sets.map((set) => set.map((place) => keys[place]));
+      const named2 = sets.map((set) => set.map((place) => keys[place]));
       this.claims = /* @__PURE__ */ new Map();
       this.claimants = /* @__PURE__ */ new Map();
       for (const [method, claims] of Object.entries(nodes2)) {
         const [ofNode, ofLine] = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
         for (const [node, since, set] of claims) {
-          push(ofNode, node, [since, named[set]]);
-          for (const key of named[set]) ofLine.set(key, (ofLine.get(key) ?? /* @__PURE__ */ new Set()).add(node));
+          push(ofNode, node, [since, named2[set]]);
+          for (const key of named2[set]) ofLine.set(key, (ofLine.get(key) ?? /* @__PURE__ */ new Set()).add(node));
         }
         this.claims.set(method, ofNode);
         this.claimants.set(method, ofLine);
@@ -1999,141 +1832,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const own = files.find(({ kind }) => kind !== "library");
     return own ?? files.reduce((most, file) => weight(file) > weight(most) ? file : most, files[0]);
   }
-  var PAGE = 15;
-  var SourceListing = class {
-    constructor(app, links2, acts) {
-      this.app = app;
-      this.links = links2;
-      this.acts = acts;
-      this.rows = /* @__PURE__ */ new Map();
-      this.painted = { linked: /* @__PURE__ */ new Set(), chosen: null };
-      this.openers = /* @__PURE__ */ new Map();
-      this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
-      this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
-    }
-    open() {
-      if (!this.element.childElementCount) fill(this.element, this.files());
-    }
-    files() {
-      const [shown, folded2] = [[], []].map((list) => list);
-      const first = firstFile(this.links.files);
-      for (const file of this.links.files) {
-        const list = file === first || file.kind === "own" ? shown : folded2;
-        list.push(file);
-      }
-      const saved = folded2.filter(({ kind }) => kind === "saved");
-      const libraries = folded2.filter(({ kind }) => kind === "library");
-      const hasText = shown.some(({ missing }) => !missing);
-      return [shown.map((file) => this.file(file)), this.group("Saved TorchScript", saved, !hasText), this.group("Libraries", libraries, false)];
-    }
-    group(title, files, isOpen) {
-      if (!files.length) return null;
-      const body = h("div");
-      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count(files.length, "file")}`)), body);
-      const open = () => {
-        if (!body.childElementCount) {
-          fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
-        }
-      };
-      details.addEventListener("toggle", open);
-      if (isOpen) open();
-      const show = () => {
-        details.open = true;
-        open();
-      };
-      for (const { file } of files) this.openers.set(file, show);
-      return details;
-    }
-    folded(row, isOpen) {
-      const body = h("div");
-      const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
-      const open = () => {
-        if (body.childElementCount) return;
-        fill(body, this.lines(row));
-        this.paint(this.painted.linked, this.painted.chosen);
-      };
-      details.addEventListener("toggle", open);
-      if (isOpen) open();
-      const before = this.openers.get(row.file);
-      this.openers.set(row.file, () => {
-        before?.();
-        details.open = true;
-        open();
-      });
-      return details;
-    }
-    file(row) {
-      return h("section", null, h("h3.fv-lines-file", { title: row.file }, this.name(row)), row.missing ? h("p.fv-lines-missing", null, row.missing) : null, this.lines(row));
-    }
-    name({ file, lines }) {
-      const parts = file.split(/[\\/]/);
-      const folder = parts.slice(-3, -1).join("/");
-      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count(lines.length, "line")} in the graph`)];
-    }
-    lines({ file, lines }) {
-      const runs = this.app.model.view.sources.filter((source) => source.file === file);
-      const rows = new Map(lines.map((row) => [row.line, row]));
-      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
-        this.key(event, list);
-      }, onclick: (event) => {
-        const key = keyAt(event);
-        if (key !== null && !selectsText(list)) this.acts.pin(key);
-      }, onblur: () => this.acts.hover(null) });
-      const width = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
-      list.style.setProperty("--digits", `${Math.max(3, width)}ch`);
-      for (const entry of listing(runs, lines)) {
-        list.append(entry ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line)) : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
-      }
-      return list;
-    }
-    line(key, { line: line2, text }, row) {
-      const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
-      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line2}: ${(text ?? "").trim()}. ${words(row).join(". ")}` : `Line ${line2}: ${(text ?? "").trim()}`, title: row ? words(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line2), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
-      if (row) {
-        element3.dataset.line = key;
-        this.rows.set(key, element3);
-      }
-      return element3;
-    }
-    key(event, list) {
-      const known = [...list.querySelectorAll("[data-line]")];
-      const active = list.getAttribute("aria-activedescendant");
-      const at = known.findIndex(({ id, classList }) => active ? id === active : classList.contains("fv-chosen"));
-      if ((event.key === "Enter" || event.key === " ") && at >= 0) {
-        event.preventDefault();
-        event.stopPropagation();
-        return this.acts.pin(known[at].dataset.line);
-      }
-      const next = listMove(event, at, known.length, PAGE);
-      if (next === null) return void 0;
-      list.setAttribute("aria-activedescendant", known[next].id);
-      this.acts.hover(known[next].dataset.line ?? null);
-      reveal(this.element, known[next], { below: 28 });
-      return void 0;
-    }
-    paint(linked, chosen) {
-      this.painted = { linked, chosen };
-      for (const [key, row] of this.rows) {
-        row.classList.toggle("fv-linked", linked.has(key));
-        row.classList.toggle("fv-chosen", key === chosen);
-        row.setAttribute("aria-selected", String(key === chosen));
-      }
-    }
-    reveal(keys) {
-      const [first] = keys;
-      if (first === void 0) return;
-      const file = first.slice(0, first.lastIndexOf(":"));
-      if (!this.rows.has(first)) {
-        this.openers.get(file)?.();
-        this.openers.get(file)?.();
-      }
-      const row = this.rows.get(first);
-      if (row) reveal(this.element, row, { below: 28 });
-    }
-  };
-  function keyAt(event) {
-    return event.target.closest?.("[data-line]")?.dataset.line ?? null;
-  }
   function timeMark(row) {
     const time = row && shareOf(row);
     if (!time) return h("span.fv-line-time");
@@ -2157,17 +1855,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (!nodes2.length && !held) return `nothing is left of its ${count(operators4, "operator")}`;
     return `${count(nodes2.length, "operator")}${held} left of ${operators4}`;
   }
-  function codeOf(text) {
-    const indent = text.length - text.trimStart().length;
-    return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
-  }
   var MOST_NODES = 8;
   function lineFacts(app, key, row) {
     const place = placeOfKey(key);
     const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
-    return [h("h3.fv-line-title", { title: place.file }, placeText(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes2(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
+    return [h("h3.fv-line-title", { title: place.file }, placeText(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
   }
-  function passes2(app, row) {
+  function passes(app, row) {
     if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
     const items = stepsOf(row).map((step) => h("li", null, app.details.stepLink(step), row.effects.filter((effect2) => effect2.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text))));
     return h("ol.fv-list.fv-line-effects", null, items);
@@ -2342,11 +2036,55 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const word = verdict2 ?? (value < 1 ? "faster" : "slower");
     return h("span.fv-ratio", { role: "img", "aria-label": `${text}, ${word}`, class: `fv-ratio-${word.split(" ")[0]}` }, h("span.fv-ratio-bar", { style: { left: `${Math.min(50, place(value))}%`, width: `${Math.abs(place(value) - 50)}%` } }), h("span.fv-ratio-span", { style: { left: `${start}%`, width: `${end - start}%` } }), h("span.fv-ratio-point", { style: { left: `${place(value)}%` } }));
   }
-  var SIGNS2 = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
-  var TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
+  var TIDIED = () => h("span.fv-muted", { title: "It removed nodes that nothing read, and nothing else" }, " only tidied up");
+  function judged(error2, close) {
+    if (error2 === null) return h("span.fv-muted", null, "not compared");
+    return [error2, close === false ? h("span.fv-bad", null, " ≠") : null];
+  }
+  function part(name2, ...children) {
+    const element3 = section(name2, children);
+    element3.classList.add("fv-finding");
+    return element3;
+  }
+  function wide(name2, ...children) {
+    const element3 = part(name2, children);
+    element3.classList.add("fv-finding-wide");
+    return element3;
+  }
   var DUPLICATES_SHOWN = 6;
   var NAMES_SHOWN = 8;
-  var TIDIED = () => h("span.fv-muted", { title: "It removed nodes that nothing read, and nothing else" }, " only tidied up");
+  function memoryPart(panel) {
+    const { duplicates, duplicates_between: between2, memory } = panel.found;
+    if (!memory.length && !duplicates.length && !between2.length) return null;
+    const facts2 = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null, row.step === null ? null : h("div", null, "since ", panel.pass(row.step)))]);
+    const rows = duplicates.slice(0, DUPLICATES_SHOWN).map((row) => h("tr", { data: { step: row.step } }, h("td", null, panel.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
+    const smaller = duplicates.length - rows.length;
+    const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => betweenRow(panel, row));
+    const more = between2.length - ended.length;
+    return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+  }
+  function betweenRow(panel, { step, until, bytes, names }) {
+    const more = names.length - NAMES_SHOWN;
+    const shown = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    return h("tr", { data: { step } }, h("td", null, panel.pass(step)), h("td", null, panel.pass(until)), h("td.fv-num", null, bytes), h("td", null, h("span.fv-muted.fv-small.fv-wrap", null, shown)));
+  }
+  function ablationPart(panel) {
+    const { ablation } = panel.found;
+    if (!ablation.length) return null;
+    const spread = ratioSpread(ablation.flatMap((row) => row.latency));
+    const rows = ablation.map((row) => h("tr", null, h("td", null, named(panel, row)), row.error === null ? contribution(row, spread) : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be measured: "), row.error)));
+    const note3 = h("p.fv-muted.fv-small", null, "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.");
+    return wide(term(panel.app, "ablation", "What each pass does on its own"), note3, grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
+  }
+  function named(panel, { name: name2, steps, stage, tidied }) {
+    return [steps.length ? panel.app.link(name2, { step: steps[0] }) : name2, tidied ? TIDIED() : null, h("div.fv-muted.fv-small", null, stage)];
+  }
+  function contribution(row, spread) {
+    const times2 = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
+    return [h("td", null, times2((one) => ratioBar(one, spread))), h("td.fv-num", null, row.latency.length ? times2((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, ` not measurable (${one.unseen})`) : null]) : h("span.fv-muted", null, "not measured")), h("td.fv-num", null, judged(row.with, row.close_with)), h("td.fv-num", null, judged(row.without, row.close_without))];
+  }
+  var SIGNS2 = { passed: "✓", "as meant": "•", failed: "✕", unknown: "?" };
+  var TONES = { passed: "good", "as meant": "muted", failed: "bad", unknown: "warn" };
   var FindingsPanel = class {
     constructor(app) {
       this.app = app;
@@ -2363,7 +2101,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
     }
     parts() {
-      const parts = [this.paidOff(), this.movedTheNumbers(), this.checks(), this.memory(), this.ablation(), this.absent()].filter(Boolean);
+      const parts = [this.paidOff(), this.movedTheNumbers(), this.checks(), memoryPart(this), ablationPart(this), this.absent()].filter(Boolean);
       return parts.length ? parts : h("p.fv-empty", null, "This trace holds no pass, so there is nothing to find.");
     }
     paidOff() {
@@ -2399,36 +2137,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       });
       return part("Checks of the frozen module", h("div.fv-checks", null, items));
     }
-    memory() {
-      const { duplicates, duplicates_between: between2, memory } = this.found;
-      if (!memory.length && !duplicates.length && !between2.length) return null;
-      const facts2 = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null, row.step === null ? null : h("div", null, "since ", this.pass(row.step)))]);
-      const rows = duplicates.slice(0, DUPLICATES_SHOWN).map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
-      const smaller = duplicates.length - rows.length;
-      const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => this.betweenRow(row));
-      const more = between2.length - ended.length;
-      return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
-    }
-    betweenRow({ step, until, bytes, names }) {
-      const more = names.length - NAMES_SHOWN;
-      const shown = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
-      return h("tr", { data: { step } }, h("td", null, this.pass(step)), h("td", null, this.pass(until)), h("td.fv-num", null, bytes), h("td", null, h("span.fv-muted.fv-small.fv-wrap", null, shown)));
-    }
-    ablation() {
-      const { ablation } = this.found;
-      if (!ablation.length) return null;
-      const spread = ratioSpread(ablation.flatMap((row) => row.latency));
-      const rows = ablation.map((row) => h("tr", null, h("td", null, this.named(row)), row.error === null ? this.contribution(row, spread) : h("td", { colspan: 4 }, h("span.fv-muted", null, "could not be measured: "), row.error)));
-      const note3 = h("p.fv-muted.fv-small", null, "The whole freeze against the freeze with this pass left out, in every round: below 1, the pass pays off.");
-      return wide(term(this.app, "ablation", "What each pass does on its own"), note3, grid("", ["Pass", ratioAxis(spread), "Time with it, against without", "Error with it", "Error without"], rows));
-    }
-    named({ name: name2, steps, stage, tidied }) {
-      return [steps.length ? this.app.link(name2, { step: steps[0] }) : name2, tidied ? TIDIED() : null, h("div.fv-muted.fv-small", null, stage)];
-    }
-    contribution(row, spread) {
-      const times2 = (each) => row.latency.map((one) => h("div.fv-ratio-line", null, each(one)));
-      return [h("td", null, times2((one) => ratioBar(one, spread))), h("td.fv-num", null, row.latency.length ? times2((one) => [one.text, h("span.fv-muted", null, row.latency.length > 1 ? ` ${one.device}` : ""), one.verdict === "no measurable difference" ? h("span.fv-muted", null, ` not measurable (${one.unseen})`) : null]) : h("span.fv-muted", null, "not measured")), h("td.fv-num", null, judged(row.with, row.close_with)), h("td.fv-num", null, judged(row.without, row.close_without))];
-    }
     absent() {
       const { absent: absent2 } = this.found;
       if (!absent2.length) return null;
@@ -2439,22 +2147,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return [this.app.details.stepLink(index), round === null ? null : h("span.fv-muted", null, ` round ${round}`), tidied ? TIDIED() : null];
     }
   };
-  function judged(error2, close) {
-    if (error2 === null) return h("span.fv-muted", null, "not compared");
-    return [error2, close === false ? h("span.fv-bad", null, " ≠") : null];
-  }
-  function part(name2, ...children) {
-    const element3 = section(name2, children);
-    element3.classList.add("fv-finding");
-    return element3;
-  }
-  function wide(name2, ...children) {
-    const element3 = part(name2, children);
-    element3.classList.add("fv-finding-wide");
-    return element3;
-  }
   var NONE = -1;
-  var SIDES = { BEFORE: 1, AFTER: 2 };
+  var SIDES2 = { BEFORE: 1, AFTER: 2 };
   var Scene = class {
     constructor(outline, expanded, measure) {
       this.outline = outline;
@@ -2554,7 +2248,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     edgeSides(before, after) {
       const sides = new Uint8Array(this.edges.length);
       const { start, values } = this.model.rowInputs;
-      for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
+      for (const [index, bit] of [[before, SIDES2.BEFORE], [after, SIDES2.AFTER]]) {
         if (index === null) continue;
         const snapshot = this.model.snapshot(index);
         for (const key of snapshot.order) {
@@ -2577,7 +2271,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const sides = new Uint8Array(count2);
       const counts3 = { added: new Int32Array(count2), removed: new Int32Array(count2), changed: new Int32Array(count2) };
       const ops = [null, new Int32Array(count2), new Int32Array(count2)];
-      for (const [index, bit] of [[before, SIDES.BEFORE], [after, SIDES.AFTER]]) {
+      for (const [index, bit] of [[before, SIDES2.BEFORE], [after, SIDES2.AFTER]]) {
         if (index === null) continue;
         for (const key of this.model.snapshot(index).order) {
           const item = this.itemOfKey[key];
@@ -3555,7 +3249,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     write(job, chip.text, x + chip.width / 2, y + 8, { font: FONTS.chip, colour, align: "center" });
     if (mark) paintLetter(job, mark, x - 2, y + 8);
   }
-  var { BEFORE } = SIDES;
+  var { BEFORE } = SIDES2;
   function badgesOf({ picture, look }, item) {
     const hidden = look.alone ? "" : look.side === BEFORE ? "added" : "removed";
     return ["removed", "added", "changed"].filter((status) => status !== hidden && picture.counts[status][item]).map((status) => ({ status, text: `${SIGNS3[status]}${picture.counts[status][item]}` }));
@@ -3733,7 +3427,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return known;
   }
   var indices = /* @__PURE__ */ new WeakMap();
-  var { AFTER, BEFORE: BEFORE2 } = SIDES;
+  var { AFTER, BEFORE: BEFORE2 } = SIDES2;
   var HUB = 12;
   var BOTH = BEFORE2 | AFTER;
   var STRAIGHT_ZOOM = 0.3;
@@ -3913,7 +3607,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     s.lineWidth = width / Math.min(1, zoom);
     s.stroke();
   }
-  var { AFTER: AFTER2, BEFORE: BEFORE3 } = SIDES;
+  var { AFTER: AFTER2, BEFORE: BEFORE3 } = SIDES2;
   var PANE_HEAD = 40;
   var PANE_FOOT = 88;
   var TITLE = PANE_HEAD - 8;
@@ -4182,8 +3876,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.colouring = colouring;
       this.picture = picture;
       this.values = [];
-      for (const side of [SIDES.BEFORE, SIDES.AFTER]) this.values[side] = valuesOf2(colouring, picture, side);
-      const all = [SIDES.BEFORE, SIDES.AFTER].flatMap((side) => [...this.values[side].values()]);
+      for (const side of [SIDES2.BEFORE, SIDES2.AFTER]) this.values[side] = valuesOf2(colouring, picture, side);
+      const all = [SIDES2.BEFORE, SIDES2.AFTER].flatMap((side) => [...this.values[side].values()]);
       this.most = Math.max(0, ...all.map(({ amount }) => Number.isFinite(amount) ? amount : 0));
       this.keys = [...new Set(all.map(({ key }) => key))].sort();
       this.isPartial = picture.closedItems().some((item) => isMissing(this, picture, item));
@@ -4227,7 +3921,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function isMissing(colours, picture, item) {
     if (isEnd(picture, item)) return false;
-    return [SIDES.BEFORE, SIDES.AFTER].some((side) => picture.sides[item] & side && !colours.of(item, side));
+    return [SIDES2.BEFORE, SIDES2.AFTER].some((side) => picture.sides[item] & side && !colours.of(item, side));
   }
   function keyTone(theme, key) {
     return theme.kinds[key] ?? theme.kinds[family(key)] ?? theme.kinds[MIXED];
@@ -4240,7 +3934,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function valuesOf2({ parts, rule }, picture, side) {
     const index = picture.snapshotOf(side);
-    const given = side === SIDES.BEFORE ? parts.before : parts.after;
+    const given = side === SIDES2.BEFORE ? parts.before : parts.after;
     const found = /* @__PURE__ */ new Map();
     if (index === null || !given) return /* @__PURE__ */ new Map();
     const { model, outline, ownerOfKey } = picture.scene;
@@ -4472,79 +4166,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return nested ? segments.slice(base.length) : segments;
   }
   var NONE12 = -1;
-  var LEAST = 3;
   var INDEXED = /^(.*?)(\d+)$/;
-  function foldRepeats(tree) {
-    const signer = new Signer(tree);
-    const visit = (group) => {
-      for (const child of group.children) if (child.children) visit(child);
-      fold(tree, signer, group);
-    };
-    visit(tree.root);
-  }
-  function fold(tree, signer, group) {
-    const runs = runsOf(tree, group.children);
-    if (!runs.some((run2) => run2.length >= LEAST)) return;
-    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
-    const isWhole = pieces.length === 1 && group.parent !== null && group.node === NONE12 && !group.block;
-    group.children = pieces.flatMap((piece) => {
-      if (piece.length < LEAST) return piece;
-      const holder = isWhole ? group : makeHolder(tree, group, piece);
-      fill2(tree, holder, piece);
-      if (!isWhole) return [holder];
-      holder.label = `${holder.label} × ${piece.length}`;
-      return holder.children;
-    });
-  }
-  function runsOf(tree, children) {
-    const runs = [];
-    let last = null;
-    for (const child of children) {
-      const found = child.children && !child.block && child.node === NONE12 ? INDEXED.exec(child.segment ?? "") : null;
-      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
-        runs.splice(-1, 0, [child]);
-        continue;
-      }
-      const now = found && { stem: found[1], index: Number(found[2]) };
-      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
-      else runs.push([child]);
-      last = now;
-    }
-    return runs;
-  }
-  function readsAny({ parentOf, union }, key, run2) {
-    return union.inputsOf[key].some((from2) => {
-      for (let group = parentOf[from2]; group; group = group.parent) {
-        if (run2.includes(group)) return true;
-      }
-      return false;
-    });
-  }
-  function alike(signer, run2) {
-    const pieces = [[run2[0]]];
-    for (let at = 1; at < run2.length; at++) {
-      if (signer.areAlike(run2[at - 1], run2[at])) pieces[pieces.length - 1].push(run2[at]);
-      else pieces.push([run2[at]]);
-    }
-    return pieces;
-  }
-  function makeHolder(tree, parent, members) {
-    const [first, last] = [members[0], members.at(-1)];
-    const end = INDEXED.exec(last.segment ?? "")?.[2];
-    const label2 = `${first.label}–${end} × ${members.length}`;
-    return tree.addGroup({ id: `${first.id}×`, label: label2, parent, node: NONE12 });
-  }
-  function fill2(tree, holder, members) {
-    const [first, ...others] = members;
-    const label2 = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
-    const rest = tree.addGroup({ id: `${first.id}×+`, label: label2, parent: holder, node: NONE12 });
-    rest.children = others;
-    rest.isRest = true;
-    holder.repeat = members;
-    holder.children = [first, rest];
-    first.parent = holder;
-    for (const other of others) other.parent = rest;
-  }
   var Signer = class {
     constructor({ union, constants: constants2 }) {
       this.union = union;
@@ -4624,10 +4246,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       let text = `${strings[op || 0]} ${inputs ? inputs.length : 0}`;
       for (let at = 1; at < (outputs ? outputs.length : 0); at += 2) text += ` ${this.kind(outputs[at])}`;
       if (kept) return `${text} ${strings[kept[1] || 0]}[${kept[0]}]`;
-      const named = isName(strings[op || 0]);
+      const named2 = isName(strings[op || 0]);
       for (let at = 1; at < (attributes ? attributes.length : 0); at += 2) {
         const one = strings[attributes[at] || 0];
-        if (!named || !/\d/.test(one)) text += `,${one}`;
+        if (!named2 || !/\d/.test(one)) text += `,${one}`;
       }
       return text;
     }
@@ -4674,6 +4296,78 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (key !== NONE12) places.set(key, places.size);
       if (child.children) collect2(child, places);
     }
+  }
+  var LEAST = 3;
+  function foldRepeats(tree) {
+    const signer = new Signer(tree);
+    const visit = (group) => {
+      for (const child of group.children) if (child.children) visit(child);
+      fold(tree, signer, group);
+    };
+    visit(tree.root);
+  }
+  function fold(tree, signer, group) {
+    const runs = runsOf(tree, group.children);
+    if (!runs.some((run2) => run2.length >= LEAST)) return;
+    const pieces = runs.flatMap((run2) => run2.length < LEAST ? [run2] : alike(signer, run2));
+    const isWhole = pieces.length === 1 && group.parent !== null && group.node === NONE12 && !group.block;
+    group.children = pieces.flatMap((piece) => {
+      if (piece.length < LEAST) return piece;
+      const holder = isWhole ? group : makeHolder(tree, group, piece);
+      fill2(tree, holder, piece);
+      if (!isWhole) return [holder];
+      holder.label = `${holder.label} × ${piece.length}`;
+      return holder.children;
+    });
+  }
+  function runsOf(tree, children) {
+    const runs = [];
+    let last = null;
+    for (const child of children) {
+      const found = child.children && !child.block && child.node === NONE12 ? INDEXED.exec(child.segment ?? "") : null;
+      if (last && !child.children && !readsAny(tree, child.leaf, runs[runs.length - 1])) {
+        runs.splice(-1, 0, [child]);
+        continue;
+      }
+      const now = found && { stem: found[1], index: Number(found[2]) };
+      if (now && last && now.stem === last.stem && now.index > last.index) runs[runs.length - 1].push(child);
+      else runs.push([child]);
+      last = now;
+    }
+    return runs;
+  }
+  function readsAny({ parentOf, union }, key, run2) {
+    return union.inputsOf[key].some((from2) => {
+      for (let group = parentOf[from2]; group; group = group.parent) {
+        if (run2.includes(group)) return true;
+      }
+      return false;
+    });
+  }
+  function alike(signer, run2) {
+    const pieces = [[run2[0]]];
+    for (let at = 1; at < run2.length; at++) {
+      if (signer.areAlike(run2[at - 1], run2[at])) pieces[pieces.length - 1].push(run2[at]);
+      else pieces.push([run2[at]]);
+    }
+    return pieces;
+  }
+  function makeHolder(tree, parent, members) {
+    const [first, last] = [members[0], members.at(-1)];
+    const end = INDEXED.exec(last.segment ?? "")?.[2];
+    const label2 = `${first.label}–${end} × ${members.length}`;
+    return tree.addGroup({ id: `${first.id}×`, label: label2, parent, node: NONE12 });
+  }
+  function fill2(tree, holder, members) {
+    const [first, ...others] = members;
+    const label2 = `${others[0].label}–${INDEXED.exec(others.at(-1)?.segment ?? "")?.[2]}: ${others.length} like it`;
+    const rest = tree.addGroup({ id: `${first.id}×+`, label: label2, parent: holder, node: NONE12 });
+    rest.children = others;
+    rest.isRest = true;
+    holder.repeat = members;
+    holder.children = [first, rest];
+    first.parent = holder;
+    for (const other of others) other.parent = rest;
   }
   var NONE13 = -1;
   var ModuleTree = class {
@@ -4946,9 +4640,88 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     for (let group = innermost; group && group.parent; group = group.parent) chain.unshift(group);
     return chain;
   }
+  var NONE15 = -1;
+  var Snapshot = class {
+    constructor(model, graph) {
+      const table2 = (size) => new Int32Array(size).fill(NONE15);
+      this.order = [];
+      this.rowOf = table2(model.ids.length);
+      this.holder = table2(model.ids.length);
+      this.block = new Int32Array(model.ids.length);
+      this.producer = table2(model.strings.length);
+      this.nodes = NONE15;
+      this._addFrame(model, graph, NONE15, 0);
+    }
+    nodeCount(model) {
+      if (this.nodes === NONE15) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
+      return this.nodes;
+    }
+    _addFrame(model, frame, holder, block) {
+      for (const row of frame.inputs) this._add(model, row, holder, block);
+      for (const row of model.bodies[frame.body]) {
+        const key = this._add(model, row, holder, block);
+        const { blocks } = model;
+        for (let number2 = 0; number2 < blocks[row].length; number2++) {
+          this._addFrame(model, blocks[row][number2], key, number2);
+        }
+      }
+      if (frame.output !== NONE15) this._add(model, frame.output, holder, block);
+    }
+    _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
+      const key = keys[row];
+      this.order.push(key);
+      this.rowOf[key] = row;
+      this.holder[key] = holder;
+      this.block[key] = block;
+      for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
+      return key;
+    }
+  };
+  function decodeLists(lists) {
+    const bodies = [];
+    for (const [base, ...code] of lists) {
+      const body = [];
+      for (let at = 0; at < code.length; ) {
+        if (code[at] < 0) {
+          const end = at + 1 - code[at];
+          for (at += 1; at < end; at++) body.push(code[at]);
+        } else {
+          for (let row = code[at], end = row + code[at + 1]; row < end; row++) body.push(bodies[base][row]);
+          at += 2;
+        }
+      }
+      bodies.push(body);
+    }
+    return bodies;
+  }
+  function shallow(row) {
+    return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
+  }
+  function flatten(lists) {
+    const start = new Int32Array(lists.length + 1);
+    for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
+    const values = new Int32Array(start[lists.length]);
+    lists.forEach((list, at) => values.set(list, start[at]));
+    return { start, values };
+  }
+  function evenPlaces(list) {
+    return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
+  }
+  function decodeNode(model, row) {
+    const text = (index) => model.strings[index || 0];
+    const pairs2 = (flat, name2, other) => {
+      const found = [];
+      for (let at = 0; at < (flat || []).length; at += 2) {
+        found.push({ [name2]: text(flat[at]), [other]: text(flat[at + 1]) });
+      }
+      return found;
+    };
+    const source = row[6] ? model.sources[row[6] - 1] : null;
+    const kept = row[7];
+    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs2(row[3], "name", "type"), module: text(row[4]), attributes: pairs2(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
+  }
   var FORMAT = 2;
   var REPLACED = { share: 0.5, least: 30 };
-  var NONE15 = -1;
   var Model = class {
     constructor(data) {
       if (!data || data.format !== FORMAT) {
@@ -5092,86 +4865,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return epoch ? [...epoch] : before === null ? [after] : [before, after];
     }
   };
-  function decodeLists(lists) {
-    const bodies = [];
-    for (const [base, ...code] of lists) {
-      const body = [];
-      for (let at = 0; at < code.length; ) {
-        if (code[at] < 0) {
-          const end = at + 1 - code[at];
-          for (at += 1; at < end; at++) body.push(code[at]);
-        } else {
-          for (let row = code[at], end = row + code[at + 1]; row < end; row++) body.push(bodies[base][row]);
-          at += 2;
-        }
-      }
-      bodies.push(body);
-    }
-    return bodies;
-  }
-  function shallow(row) {
-    return JSON.stringify([row.slice(0, 8), row[8].map(([values, , outputs, scope]) => [values, outputs, scope])]);
-  }
-  function flatten(lists) {
-    const start = new Int32Array(lists.length + 1);
-    for (let at = 0; at < lists.length; at++) start[at + 1] = start[at] + lists[at].length;
-    const values = new Int32Array(start[lists.length]);
-    lists.forEach((list, at) => values.set(list, start[at]));
-    return { start, values };
-  }
-  function evenPlaces(list) {
-    return list.length === 2 ? [list[0]] : list.filter((_, at) => at % 2 === 0);
-  }
-  function decodeNode(model, row) {
-    const text = (index) => model.strings[index || 0];
-    const pairs2 = (flat, name2, other) => {
-      const found = [];
-      for (let at = 0; at < (flat || []).length; at += 2) {
-        found.push({ [name2]: text(flat[at]), [other]: text(flat[at + 1]) });
-      }
-      return found;
-    };
-    const source = row[6] ? model.sources[row[6] - 1] : null;
-    const kept = row[7];
-    return { id: text(row[0]), op: text(row[1]), inputs: (row[2] || []).map(text), outputs: pairs2(row[3], "name", "type"), module: text(row[4]), attributes: pairs2(row[5], "name", "text"), source: source && { file: text(source[0]), line: source[1], column: source[2] }, constant: kept && { shape: kept[0], dtype: text(kept[1]), device: text(kept[2]), nbytes: kept[3], storage: text(kept[4]) || null, digest: text(kept[5]) || null, minimum: kept[6], maximum: kept[7], mean: kept[8], std: kept[9], nonfinite: kept[10], values: kept[11] ? { zeros: kept[11][0], nans: kept[11][1], counted: kept[11][2], histogram: text(kept[11][3]), first: text(kept[11][4]) } : null } || null };
-  }
-  var Snapshot = class {
-    constructor(model, graph) {
-      const table2 = (size) => new Int32Array(size).fill(NONE15);
-      this.order = [];
-      this.rowOf = table2(model.ids.length);
-      this.holder = table2(model.ids.length);
-      this.block = new Int32Array(model.ids.length);
-      this.producer = table2(model.strings.length);
-      this.nodes = NONE15;
-      this._addFrame(model, graph, NONE15, 0);
-    }
-    nodeCount(model) {
-      if (this.nodes === NONE15) this.nodes = this.order.filter((key) => !model.isPseudo(key)).length;
-      return this.nodes;
-    }
-    _addFrame(model, frame, holder, block) {
-      for (const row of frame.inputs) this._add(model, row, holder, block);
-      for (const row of model.bodies[frame.body]) {
-        const key = this._add(model, row, holder, block);
-        const { blocks } = model;
-        for (let number2 = 0; number2 < blocks[row].length; number2++) {
-          this._addFrame(model, blocks[row][number2], key, number2);
-        }
-      }
-      if (frame.output !== NONE15) this._add(model, frame.output, holder, block);
-    }
-    _add({ keys, rowOutputs: { start, values } }, row, holder, block) {
-      const key = keys[row];
-      this.order.push(key);
-      this.rowOf[key] = row;
-      this.holder[key] = holder;
-      this.block[key] = block;
-      for (let at = start[row]; at < start[row + 1]; at++) this.producer[values[at]] = key;
-      return key;
-    }
-  };
-  var { BEFORE: BEFORE4 } = SIDES;
+  var { BEFORE: BEFORE4 } = SIDES2;
   var Picture = class {
     constructor({ scene, layout }, steps, [before, after]) {
       this.scene = scene;
@@ -5535,11 +5229,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function placeMarks(marks, picture) {
     const placed = { ofKey: /* @__PURE__ */ new Map(), ofItem: /* @__PURE__ */ new Map() };
-    const named = Object.entries(marks);
-    if (!named.length || !picture) return placed;
+    const named2 = Object.entries(marks);
+    if (!named2.length || !picture) return placed;
     const { model, items, ownerOfKey } = picture.scene;
     const makers = makersOf(picture);
-    for (const [name2, mark] of named) {
+    for (const [name2, mark] of named2) {
       const key = model.keyOfId.get(name2) ?? makers.get(name2);
       if (key === void 0) continue;
       placed.ofKey.set(key, mark);
@@ -6973,6 +6667,174 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       setTimeout(() => URL.revokeObjectURL(link.href), 1e3);
     }
   };
+  var WORDS = { same: "the same", different: "differ", "only with freezing": "only with freezing", "only without freezing": "only without" };
+  function sideBySide(app, comparison) {
+    return [h("p", null, counts(app, comparison)), kernels(app, comparison), passes2(comparison)];
+  }
+  function counts(app, { frozen, unfrozen, groups }) {
+    const { programs } = app.model.view;
+    return `${programs[frozen].kernels.length} kernels with freezing, ${programs[unfrozen].kernels.length} without; by the work they do: ${groupCounts(groups, WORDS)}.`;
+  }
+  function groupCounts(groups, words4) {
+    return Object.entries(words4).map(([difference3, text]) => [groups.filter((group) => group.difference === difference3).length, text]).filter(([count2]) => count2).map(([count2, text]) => `${count2} ${text}`).join(", ");
+  }
+  function kernels(app, { frozen, unfrozen, groups }) {
+    const rows = groups.map((group) => {
+      const lost = group.lost && group.unfrozen.length > 0;
+      return kernelRow(app, group.difference === "same", [{ program: frozen, kernels: group.frozen, time: group.frozen_time, lost }, { program: unfrozen, kernels: group.unfrozen, time: group.unfrozen_time }], [group.difference === "same" ? "=" : group.difference, lost ? h("div.fv-bad", null, "takes longer with freezing") : null]);
+    });
+    return grid("", ["With freezing", "Without", ""], rows);
+  }
+  function kernelRow(app, same2, sides, last) {
+    const { program, kernel } = app.current;
+    const chosen = kernel !== null && sides.some((side) => side.program === program && side.kernels.includes(kernel));
+    const cells2 = sides.map((side) => h("td", null, links(app, side), side.time ? h("div.fv-num.fv-kernels-time", { class: side.lost ? "fv-bad" : "" }, side.time) : null));
+    return h("tr", { class: `${chosen ? "fv-chosen" : ""} ${same2 ? "fv-row-same" : ""}` }, cells2, h("td", null, last));
+  }
+  function links(app, { program, kernels: places }) {
+    const { kernels: kernels2 } = app.model.view.programs[program] ?? { kernels: [] };
+    return places.map((kernel) => h("div.fv-mono", null, app.link(kernels2[kernel].name, { program, kernel, node: null, attribute: null })));
+  }
+  function passes2({ passes: passes3 }) {
+    if (!passes3.length) return null;
+    const rows = passes3.map(([stage, name2, frozen, unfrozen]) => h("tr", null, h("td", null, name2, h("div.fv-muted.fv-small", null, stage)), h("td", null, frozen), h("td", null, unfrozen)));
+    return grid("Passes with an effect in one of the two only", ["Pass", "With freezing", "Without"], rows);
+  }
+  var KernelsPanel = class {
+    static isFor(model) {
+      return model.view.programs.length > 0;
+    }
+    constructor(app) {
+      this.chosen = void 0;
+      this.place = void 0;
+      this.program = void 0;
+      this.lines = void 0;
+      this.slowest = void 0;
+      this.app = app;
+      this.id = "kernels";
+      this.term = "kernel";
+      this.label = "Kernels";
+      this.programs = app.model.view.programs;
+      this.rows = [];
+      this.text = h("input.fv-input", { type: "search", placeholder: "Filter kernels ( / )", "aria-label": "Filter kernels", oninput: () => this.filter() });
+      this.shown = h("span.fv-muted.fv-num", { role: "status" });
+      this.comparisons = app.model.view.comparisons;
+      this.buttons = this.programs.map((program, index) => h("button.fv-button", { type: "button", onclick: () => app.navigate({ program: index, kernel: null, beside: false }) }, this.title(program)));
+      this.besideButton = h("button.fv-button", { type: "button", onclick: () => app.navigate({ beside: true }) }, "Side by side");
+      this.both = h("div.fv-beside.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Both programs" });
+      this.list = new VirtualList({ rowHeight: 46, row: (index) => this.row(index), props: { class: "fv-kernels", role: "listbox", "aria-label": "Kernels in call order", onkeydown: (event) => this.key(event) } });
+      this.rest = h("div.fv-kernels-rest");
+      this.code = new VirtualList({ rowHeight: 20, row: (index) => this.line(index), props: { class: "fv-code", role: "region", "aria-label": "Generated code" } });
+      this.none = h("p.fv-empty", null, "The generated code was not kept.");
+      this.one = h("div.fv-split.fv-kernels-split", null, h("section.fv-kernels-side", null, this.list.element, this.rest), h("section", null, h("h3.fv-pane-title", null, "Generated code"), this.code.element, this.none));
+      const segments = [...this.buttons, ...this.comparisons.length ? [this.besideButton] : []];
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", { role: "toolbar", "aria-label": "Kernels" }, segments.length > 1 ? h("div.fv-segments", { role: "group", "aria-label": "Program" }, segments) : null, this.text, this.shown), this.one, this.both);
+    }
+    title({ name: name2, method }) {
+      return this.app.model.methods.length > 1 && this.programs.some((other) => other.method !== method) ? `${name2}: ${method}` : name2;
+    }
+    render(state) {
+      const beside = state.beside && this.comparisons.length > 0;
+      this.buttons.forEach((button, index) => button.setAttribute("aria-pressed", String(!beside && index === state.program)));
+      this.besideButton.setAttribute("aria-pressed", String(beside));
+      for (const element3 of [this.one, this.text, this.shown]) element3.hidden = beside;
+      this.both.hidden = !beside;
+      if (beside) return fill(this.both, this.compared(state));
+      if (state.program !== this.place) this.build(state.program);
+      const fresh = this.chosen !== state.kernel;
+      this.chosen = state.kernel;
+      this.list.refresh();
+      this.code.refresh();
+      if (fresh && this.chosen !== null) this.bringIntoView();
+    }
+    compared({ program }) {
+      const own = this.comparisons.find(({ frozen, unfrozen }) => program === frozen || program === unfrozen);
+      return sideBySide(this.app, own ?? this.comparisons[0]);
+    }
+    build(place) {
+      this.place = place;
+      this.chosen = null;
+      this.program = this.programs[place];
+      const { code, kernels: kernels2 } = this.program;
+      this.lines = code === null ? [] : code.split("\n");
+      this.code.element.hidden = code === null;
+      this.none.hidden = code !== null;
+      this.code.body.style.minWidth = `${this.lines.reduce((most, line2) => Math.max(most, line2.length), 0) + 8}ch`;
+      this.slowest = Math.max(0, ...kernels2.map(({ time_ns }) => time_ns ?? 0));
+      this.code.update(this.lines.length, 0);
+      fill(this.rest, this.withoutKernel(), this.passes());
+      this.filter();
+    }
+    filter() {
+      const text = this.text.value.toLowerCase();
+      const words4 = ({ name: name2, kind, ops, sources }) => [name2, kind, ...ops, ...sources.map((source) => placeText(source))].join(" ").toLowerCase();
+      const { kernels: kernels2, time } = this.program;
+      this.rows = kernels2.flatMap((kernel, index) => !text || words4(kernel).includes(text) ? [index] : []);
+      const many = count(kernels2.length, "kernel");
+      this.shown.textContent = `${this.rows.length === kernels2.length ? many : `${this.rows.length} of ${many}`}${time ? `, ${time} in all` : ""}`;
+      this.list.update(this.rows.length);
+    }
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+    destroy() {
+      this.list.destroy();
+      this.code.destroy();
+    }
+    choose(kernel) {
+      this.app.navigate({ kernel: kernel === this.chosen ? null : kernel, node: null, attribute: null });
+    }
+    bringIntoView() {
+      const row = this.rows.indexOf(this.chosen);
+      if (row >= 0) this.list.reveal(row, { middle: true });
+      const { call, definition } = this.program.kernels[this.chosen];
+      const line2 = definition ? definition[0] : call;
+      if (line2 !== null) this.code.reveal(line2, { middle: definition === null });
+      if (definition && line2 !== null) this.code.element.scrollTop = Math.max(0, line2 - 2) * this.code.rowHeight;
+    }
+    row(place) {
+      const index = this.rows[place];
+      const kernel = this.program.kernels[index];
+      const linked = kernel.nodes.some((id) => this.app.focused.has(id));
+      return h("div.fv-kernel", { role: "option", id: this.optionId(index), "aria-selected": String(index === this.chosen), class: index === this.chosen ? "fv-chosen" : linked ? "fv-linked" : "", title: [kernel.name, kernel.ops.join(", "), kernel.time].filter(Boolean).join("\n"), onclick: (event) => selectsText(event.currentTarget) || this.choose(index) }, h("span.fv-muted.fv-num.fv-kernel-place", null, index + 1), h("span.fv-mono.fv-clip", null, kernel.name), h("span.fv-kernel-time.fv-num", null, kernel.time ? [h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${100 * kernel.time_ns / this.slowest}%` } }), kernel.short_time] : null), h("span.fv-badge.fv-kernel-kind", null, kernel.kind), h("span.fv-muted.fv-small.fv-clip", null, [this.origin(kernel), kernel.computes || "no node of the graph"].filter(Boolean).join(" · ")));
+    }
+    optionId(index) {
+      return `${this.app.prefix}-kernel-${index}`;
+    }
+    origin({ sources }) {
+      const source = sources.find(({ file }) => !isInstalled(file)) ?? sources[0];
+      return source ? placeText(source) : null;
+    }
+    key(event) {
+      const place = listMove(event, this.rows.indexOf(this.chosen), this.rows.length, 10);
+      if (place === null) return;
+      const next = this.rows[place];
+      this.app.navigate({ kernel: next, node: null, attribute: null });
+      this.list.element.setAttribute("aria-activedescendant", this.optionId(next));
+    }
+    line(index) {
+      const kernel = this.chosen === null ? null : this.program.kernels[this.chosen];
+      const [first, last] = kernel?.definition ?? [-1, -1];
+      const here = kernel !== null && (index === kernel.call || index >= first && index <= last);
+      return h("div.fv-code-line", { class: here ? "fv-chosen" : "" }, h("span.fv-code-number", null, index + 1), h("span", null, coloured(this.lines[index])));
+    }
+    withoutKernel() {
+      const { no_kernel: pairs2, step } = this.program;
+      if (!pairs2.length) return null;
+      const whys = /* @__PURE__ */ new Map();
+      for (const [id, why] of pairs2) whys.set(why, [...whys.get(why) ?? [], id]);
+      const items = [...whys].map(([why, ids]) => h("li", null, h("div", null, why), h("div.fv-small", null, ids.map((id) => [this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), " "]))));
+      return h("details", null, h("summary", null, `${pairs2.length} ${pairs2.length === 1 ? "node needs" : "nodes need"} no kernel`), h("ul.fv-list", null, items));
+    }
+    passes() {
+      const { passes: passes3 } = this.program;
+      if (!passes3.length) return null;
+      const changed = passes3.filter(([, , , change]) => change);
+      const rows = changed.map(([stage, name2, nodes2]) => h("tr", null, h("td", null, name2), h("td.fv-muted", null, stage), h("td.fv-num", null, nodes2)));
+      return h("details", null, h("summary", null, `${passes3.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
+    }
+  };
   var Keyboard2 = class {
     constructor(app) {
       this.app = app;
@@ -7233,6 +7095,32 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("div", { role: "group", "aria-label": `${method}, ${stage}` }, title, items.map((item) => this.option(item)));
     }
   };
+  function counts2(model, step) {
+    if (!step.changed || step.before === null) return null;
+    if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
+    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
+    const parts = [part3("−", step.removed, "removed"), part3("+", step.added, "added")];
+    const rest = part3("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
+    return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
+  }
+  function payoffs(step) {
+    const [most] = [...step.latency_changes].sort((one, other) => far(other) - far(one));
+    if (!most) return null;
+    const title = step.latency_changes.map((change) => `measurable: ${change.text}`).join("\n");
+    return h("span.fv-payoff.fv-num", { class: `fv-payoff-${most.verdict}`, role: "img", "aria-label": `measurably ${most.verdict}, ${most.short}`, title }, most.verdict === "faster" ? "▼ " : "▲ ", most.short);
+  }
+  function far({ ratio }) {
+    return Math.abs(Math.log(ratio));
+  }
+  function past(step) {
+    return step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
+  }
+  function describe(model, step) {
+    const effect2 = !step.changed ? "changed nothing" : step.before !== null && model.pair(step.index).same ? "changed the module, not this graph" : step.tidied ? `only tidied up: ${step.removed} removed that nothing read` : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
+    const facts2 = [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect2, step.duration, ...step.latency_changes.map(({ verdict: verdict2, text }) => `${verdict2}: ${text}`)].filter(Boolean).join(" · ");
+    const does = model.passTexts(step).map(([, text]) => text);
+    return [facts2, ...does, step.why_not].filter(Boolean).join("\n");
+  }
   var MORE = [["nodes", (step) => step.nodes], ["took", (step) => step.duration], ["error", (step) => step.numerics.find((entry) => entry.error === null)?.max_abs], ["latency", (step) => step.latency[0]?.text]];
   var PassList = class extends PassFrame {
     constructor(app) {
@@ -7340,32 +7228,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function hasMarks(steps) {
     return steps.some((step) => past(step) || step.notices.length);
   }
-  function counts2(model, step) {
-    if (!step.changed || step.before === null) return null;
-    if (step.tidied) return h("span.fv-counts.fv-num.fv-muted", null, `−${step.removed} unread`);
-    const part3 = (sign, count2, kind) => count2 ? h(`span.fv-${kind}`, null, `${sign}${count2}`) : null;
-    const parts = [part3("−", step.removed, "removed"), part3("+", step.added, "added")];
-    const rest = part3("~", step.modified, "modified") ?? h("span.fv-muted", null, model.pair(step.index).same ? "module" : "moved");
-    return h("span.fv-counts.fv-num", null, parts.some(Boolean) ? parts : rest);
-  }
-  function payoffs(step) {
-    const [most] = [...step.latency_changes].sort((one, other) => far(other) - far(one));
-    if (!most) return null;
-    const title = step.latency_changes.map((change) => `measurable: ${change.text}`).join("\n");
-    return h("span.fv-payoff.fv-num", { class: `fv-payoff-${most.verdict}`, role: "img", "aria-label": `measurably ${most.verdict}, ${most.short}`, title }, most.verdict === "faster" ? "▼ " : "▲ ", most.short);
-  }
-  function far({ ratio }) {
-    return Math.abs(Math.log(ratio));
-  }
-  function past(step) {
-    return step.numerics.find((entry) => entry.reference === "eager" && entry.error === null && !entry.close);
-  }
-  function describe(model, step) {
-    const effect2 = !step.changed ? "changed nothing" : step.before !== null && model.pair(step.index).same ? "changed the module, not this graph" : step.tidied ? `only tidied up: ${step.removed} removed that nothing read` : `${step.removed} removed, ${step.added} added, ${step.modified} changed`;
-    const facts2 = [`${step.name} (${step.stage}, ${step.method})`, step.before === null ? `${step.nodes} nodes` : effect2, step.duration, ...step.latency_changes.map(({ verdict: verdict2, text }) => `${verdict2}: ${text}`)].filter(Boolean).join(" · ");
-    const does = model.passTexts(step).map(([, text]) => text);
-    return [facts2, ...does, step.why_not].filter(Boolean).join("\n");
-  }
   function latencyScale(steps) {
     return 1.25 * Math.max(0, ...steps.map((step) => step.latency[0]?.median ?? 0));
   }
@@ -7446,76 +7308,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var OPERATORS_SHOWN = 3;
   var VERDICTS = { baseline: "what the others are compared with", faster: "faster than the first step", slower: "slower than the first step", "no measurable difference": "no measurable difference to the first step" };
-  var TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
   var VERDICT_NOTE = "A difference is told only where it holds among all comparisons of this trace";
-  var PassSummary = class {
-    constructor(app) {
-      this.shown = void 0;
-      this.app = app;
-      this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
-      this.isOpen = false;
-    }
-    toggle() {
-      const text = () => this.isOpen ? "Less" : "More";
-      const button = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", "aria-expanded": String(this.isOpen), onclick: () => {
-        this.isOpen = !this.isOpen;
-        this.element.dataset.open = String(this.isOpen);
-        button.setAttribute("aria-expanded", String(this.isOpen));
-        fill(button, text());
-      } }, text());
-      this.element.dataset.open = String(this.isOpen);
-      return button;
-    }
-    render(state) {
-      const key = `${state.step}:${state.against}`;
-      if (this.shown === key) return;
-      this.shown = key;
-      const { pair } = this.app;
-      if (!pair) {
-        fill(this.element, h("h2", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
-        return;
-      }
-      const { after: step } = pair;
-      const facts2 = pair.before && pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter((fact3) => fact3 !== null).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
-    }
-    label(text) {
-      const name2 = TERMS[text.split(",")[0]];
-      return name2 ? term(this.app, name2, text) : text;
-    }
-    notes(step) {
-      const more = step.log.length - step.notes.length;
-      const rest = more ? [" · ", this.app.link(`${more} more`, { tab: "rewrites", scope: "pass" }, `${more} more notes of this pass`)] : null;
-      return [step.notes.join(" · "), rest];
-    }
-    names({ before, after }) {
-      const one = (step) => [h("span.fv-num.fv-muted", null, stepLabel(step)), " ", step.name];
-      const backwards = after.index < before.index ? " · back in time" : "";
-      return [h("h2", { title: `${before.name} → ${after.name}` }, h("span.fv-muted", null, "comparing "), one(before), " → ", one(after)), h("span.fv-muted", null, `${after.method}${backwards}`)];
-    }
-    comparing(state, pair) {
-      const { app } = this;
-      if (state.against === null) {
-        const start = () => app.navigate({ against: state.step });
-        return h("button.fv-linklike.fv-small", { type: "button", title: "Then choose any other pass (c)", onclick: start }, "Compare from here");
-      }
-      const base = app.model.step(state.against);
-      const hint = pair.before?.index === state.against ? null : state.against === state.step ? "comparing from here: choose another pass" : base && `not compared with ${base.index} ${base.name}: that is ${base.method}, and only passes of one method can be compared`;
-      const stop = () => app.navigate({ against: null });
-      return [hint && h("span.fv-compare-hint", null, hint), h("button.fv-button.fv-compare-stop", { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop }, "Stop comparing")];
-    }
-  };
-  function name(step, app) {
-    const { view } = app.model;
-    const round = step.round === null ? null : [", ", term(app, "round", `round ${step.round}`)];
-    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), step.title ? h("span", null, step.title) : null, h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`)];
-  }
-  function explanation(step, model) {
-    const several = step.does.length > 1;
-    const texts = model.passTexts(step).map(([pass, does]) => h("span", null, several ? `${pass}: ${does} ` : `${does} `));
-    const why = step.why_not ? h("span.fv-why-not", null, "It changed nothing here. ", step.why_not) : null;
-    return texts.length ? h("p.fv-summary-does", { tabindex: "0" }, texts, why) : null;
-  }
   function stepFacts(pair) {
     const { after: step } = pair;
     return [["nodes", step.nodes, nodeWords(pair)], operators2(pair), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map(({ text }) => ["this pass", h("strong", null, text)]), numerics(step.numerics)];
@@ -7586,6 +7379,75 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
     if (!old || old.error !== null || entry.error !== null) return null;
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
+  }
+  var TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
+  var PassSummary = class {
+    constructor(app) {
+      this.shown = void 0;
+      this.app = app;
+      this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
+      this.isOpen = false;
+    }
+    toggle() {
+      const text = () => this.isOpen ? "Less" : "More";
+      const button = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", "aria-expanded": String(this.isOpen), onclick: () => {
+        this.isOpen = !this.isOpen;
+        this.element.dataset.open = String(this.isOpen);
+        button.setAttribute("aria-expanded", String(this.isOpen));
+        fill(button, text());
+      } }, text());
+      this.element.dataset.open = String(this.isOpen);
+      return button;
+    }
+    render(state) {
+      const key = `${state.step}:${state.against}`;
+      if (this.shown === key) return;
+      this.shown = key;
+      const { pair } = this.app;
+      if (!pair) {
+        fill(this.element, h("h2", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
+        return;
+      }
+      const { after: step } = pair;
+      const facts2 = pair.before && pair.chosen ? comparedFacts(pair) : stepFacts(pair);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter((fact3) => fact3 !== null).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+    }
+    label(text) {
+      const name2 = TERMS[text.split(",")[0]];
+      return name2 ? term(this.app, name2, text) : text;
+    }
+    notes(step) {
+      const more = step.log.length - step.notes.length;
+      const rest = more ? [" · ", this.app.link(`${more} more`, { tab: "rewrites", scope: "pass" }, `${more} more notes of this pass`)] : null;
+      return [step.notes.join(" · "), rest];
+    }
+    names({ before, after }) {
+      const one = (step) => [h("span.fv-num.fv-muted", null, stepLabel(step)), " ", step.name];
+      const backwards = after.index < before.index ? " · back in time" : "";
+      return [h("h2", { title: `${before.name} → ${after.name}` }, h("span.fv-muted", null, "comparing "), one(before), " → ", one(after)), h("span.fv-muted", null, `${after.method}${backwards}`)];
+    }
+    comparing(state, pair) {
+      const { app } = this;
+      if (state.against === null) {
+        const start = () => app.navigate({ against: state.step });
+        return h("button.fv-linklike.fv-small", { type: "button", title: "Then choose any other pass (c)", onclick: start }, "Compare from here");
+      }
+      const base = app.model.step(state.against);
+      const hint = pair.before?.index === state.against ? null : state.against === state.step ? "comparing from here: choose another pass" : base && `not compared with ${base.index} ${base.name}: that is ${base.method}, and only passes of one method can be compared`;
+      const stop = () => app.navigate({ against: null });
+      return [hint && h("span.fv-compare-hint", null, hint), h("button.fv-button.fv-compare-stop", { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop }, "Stop comparing")];
+    }
+  };
+  function name(step, app) {
+    const { view } = app.model;
+    const round = step.round === null ? null : [", ", term(app, "round", `round ${step.round}`)];
+    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), step.title ? h("span", null, step.title) : null, h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`)];
+  }
+  function explanation(step, model) {
+    const several = step.does.length > 1;
+    const texts = model.passTexts(step).map(([pass, does]) => h("span", null, several ? `${pass}: ${does} ` : `${does} `));
+    const why = step.why_not ? h("span.fv-why-not", null, "It changed nothing here. ", step.why_not) : null;
+    return texts.length ? h("p.fv-summary-does", { tabindex: "0" }, texts, why) : null;
   }
   var QuantisationPanel = class {
     static isFor({ view }) {
@@ -7679,6 +7541,145 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.view.setLegend(nodes2.length ? [mark] : []);
     }
   };
+  var PAGE = 15;
+  var SourceListing = class {
+    constructor(app, links2, acts) {
+      this.app = app;
+      this.links = links2;
+      this.acts = acts;
+      this.rows = /* @__PURE__ */ new Map();
+      this.painted = { linked: /* @__PURE__ */ new Set(), chosen: null };
+      this.openers = /* @__PURE__ */ new Map();
+      this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
+      this.element = h("div.fv-lines", { onpointerover: (event) => acts.hover(keyAt(event)), onpointerleave: () => acts.hover(null), class: this.isTimed ? "" : "fv-lines-untimed" });
+    }
+    open() {
+      if (!this.element.childElementCount) fill(this.element, this.files());
+    }
+    files() {
+      const [shown, folded2] = [[], []].map((list) => list);
+      const first = firstFile(this.links.files);
+      for (const file of this.links.files) {
+        const list = file === first || file.kind === "own" ? shown : folded2;
+        list.push(file);
+      }
+      const saved = folded2.filter(({ kind }) => kind === "saved");
+      const libraries = folded2.filter(({ kind }) => kind === "library");
+      const hasText = shown.some(({ missing }) => !missing);
+      return [shown.map((file) => this.file(file)), this.group("Saved TorchScript", saved, !hasText), this.group("Libraries", libraries, false)];
+    }
+    group(title, files, isOpen) {
+      if (!files.length) return null;
+      const body = h("div");
+      const details = h("details.fv-lines-group", { open: isOpen }, h("summary", null, title, h("span.fv-muted", null, ` ${count(files.length, "file")}`)), body);
+      const open = () => {
+        if (!body.childElementCount) {
+          fill(body, files.map((file, index) => this.folded(file, isOpen && index === 0)));
+        }
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const show = () => {
+        details.open = true;
+        open();
+      };
+      for (const { file } of files) this.openers.set(file, show);
+      return details;
+    }
+    folded(row, isOpen) {
+      const body = h("div");
+      const details = h("details.fv-lines-folded", { open: isOpen }, h("summary", null, this.name(row)), body);
+      const open = () => {
+        if (body.childElementCount) return;
+        fill(body, this.lines(row));
+        this.paint(this.painted.linked, this.painted.chosen);
+      };
+      details.addEventListener("toggle", open);
+      if (isOpen) open();
+      const before = this.openers.get(row.file);
+      this.openers.set(row.file, () => {
+        before?.();
+        details.open = true;
+        open();
+      });
+      return details;
+    }
+    file(row) {
+      return h("section", null, h("h3.fv-lines-file", { title: row.file }, this.name(row)), row.missing ? h("p.fv-lines-missing", null, row.missing) : null, this.lines(row));
+    }
+    name({ file, lines }) {
+      const parts = file.split(/[\\/]/);
+      const folder = parts.slice(-3, -1).join("/");
+      return [h("strong", null, parts.at(-1)), h("span.fv-muted", null, folder ? ` in ${folder}` : "", `, ${count(lines.length, "line")} in the graph`)];
+    }
+    lines({ file, lines }) {
+      const runs = this.app.model.view.sources.filter((source) => source.file === file);
+      const rows = new Map(lines.map((row) => [row.line, row]));
+      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
+        this.key(event, list);
+      }, onclick: (event) => {
+        const key = keyAt(event);
+        if (key !== null && !selectsText(list)) this.acts.pin(key);
+      }, onblur: () => this.acts.hover(null) });
+      const width = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
+      list.style.setProperty("--digits", `${Math.max(3, width)}ch`);
+      for (const entry of listing(runs, lines)) {
+        list.append(entry ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line)) : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
+      }
+      return list;
+    }
+    line(key, { line: line2, text }, row) {
+      const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
+      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line2}: ${(text ?? "").trim()}. ${words(row).join(". ")}` : `Line ${line2}: ${(text ?? "").trim()}`, title: row ? words(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line2), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
+      if (row) {
+        element3.dataset.line = key;
+        this.rows.set(key, element3);
+      }
+      return element3;
+    }
+    key(event, list) {
+      const known = [...list.querySelectorAll("[data-line]")];
+      const active = list.getAttribute("aria-activedescendant");
+      const at = known.findIndex(({ id, classList }) => active ? id === active : classList.contains("fv-chosen"));
+      if ((event.key === "Enter" || event.key === " ") && at >= 0) {
+        event.preventDefault();
+        event.stopPropagation();
+        return this.acts.pin(known[at].dataset.line);
+      }
+      const next = listMove(event, at, known.length, PAGE);
+      if (next === null) return void 0;
+      list.setAttribute("aria-activedescendant", known[next].id);
+      this.acts.hover(known[next].dataset.line ?? null);
+      reveal(this.element, known[next], { below: 28 });
+      return void 0;
+    }
+    paint(linked, chosen) {
+      this.painted = { linked, chosen };
+      for (const [key, row] of this.rows) {
+        row.classList.toggle("fv-linked", linked.has(key));
+        row.classList.toggle("fv-chosen", key === chosen);
+        row.setAttribute("aria-selected", String(key === chosen));
+      }
+    }
+    reveal(keys) {
+      const [first] = keys;
+      if (first === void 0) return;
+      const file = first.slice(0, first.lastIndexOf(":"));
+      if (!this.rows.has(first)) {
+        this.openers.get(file)?.();
+        this.openers.get(file)?.();
+      }
+      const row = this.rows.get(first);
+      if (row) reveal(this.element, row, { below: 28 });
+    }
+  };
+  function keyAt(event) {
+    return event.target.closest?.("[data-line]")?.dataset.line ?? null;
+  }
+  function codeOf(text) {
+    const indent = text.length - text.trimStart().length;
+    return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
+  }
   var FOREMOST = 5;
   var SourcePanel = class {
     static isFor(model) {
@@ -8015,8 +8016,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const path = this.reads(index).get(value);
       const read2 = path === void 0 ? null : this.attribute(path);
       if (read2) return [read2];
-      const named = (this.named(index).get(value) ?? []).flatMap((one) => this.attribute(one) ?? []);
-      return named.length ? named : this.held(this.steps[index].method).get(value) ?? [];
+      const named2 = (this.named(index).get(value) ?? []).flatMap((one) => this.attribute(one) ?? []);
+      return named2.length ? named2 : this.held(this.steps[index].method).get(value) ?? [];
     }
     holder(index, value) {
       const maker = this.graph(index).makers.get(value);
@@ -8030,8 +8031,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const reading = [...this.reads(index)].filter(([, read2]) => read2 === path).map(([value]) => value);
       const holding = row.locations.filter(({ method }) => method === this.steps[index].method).map(({ value }) => value).filter((value) => this.attributesOf(index, value).some((one) => one.path === path));
       const folded2 = row.fate === "folded" ? [`self.${path}`] : [];
-      const named = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
-      return [...new Set([...reading, ...holding, ...folded2, ...named].flatMap((value) => this.holder(index, value) ?? []))];
+      const named2 = [...this.named(index)].filter(([, paths]) => paths.includes(path)).map(([value]) => value);
+      return [...new Set([...reading, ...holding, ...folded2, ...named2].flatMap((value) => this.holder(index, value) ?? []))];
     }
     kernelNodes({ program, kernel }, pair) {
       const chosen = kernel === null ? void 0 : this.view.programs[program]?.kernels[kernel];
@@ -8354,7 +8355,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function told({ text, note: note3, tone, details, ratio }, spread) {
     return [ratio ? ratioBar(ratio, spread) : null, h("div.fv-num", { class: `fv-${tone}` }, text), note3 ? h("div.fv-muted.fv-small.fv-wrap", null, note3) : null, details.length ? h("details.fv-small", null, h("summary", null, "more"), h("ul.fv-list", null, details.map((line2) => h("li.fv-wrap", null, line2)))) : null];
   }
-  var SIDES2 = ["a", "b"];
   var WORDS2 = { same: "the same", different: "differ", "only in A": "only in A", "only in B": "only in B" };
   var RUNS = "Taken in different runs: how many times as long something takes is told only where that is more than noise, and more than the pace of the runs explains.";
   var ComparisonKernelsPanel = class {
@@ -8406,11 +8406,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return this.kernels(group).map(({ name: name2, kind, computes, sources }) => [name2, kind, computes, ...sources.map((source) => this.app.model.place(source))].join(" ")).join(" ").toLowerCase();
     }
     kernels(group) {
-      return SIDES2.flatMap((side) => group[side].map((kernel) => this.app.model.view.programs[this.pair[side]].kernels[kernel]));
+      return SIDES.flatMap((side) => group[side].map((kernel) => this.app.model.view.programs[this.pair[side]].kernels[kernel]));
     }
     absences() {
       const { comparison } = this.app.model;
-      return SIDES2.map((side, index) => {
+      return SIDES.map((side, index) => {
         if (this.pair[side] !== null) return null;
         const why = comparison.without_programs[index] ?? `It holds no program “${this.pair.name}” of ${this.pair.method}.`;
         return h("p", null, sideSign(index), ` ${why} So no kernel of ${index ? "A" : "B"} below has a counterpart.`);
@@ -8418,21 +8418,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     whole() {
       const { times: times2, ratio } = this.pair;
-      const told3 = SIDES2.map((side, index) => [index ? " " : "", sideSign(index), ` ${times2[index] ?? "not timed"}`]);
-      const both = SIDES2.every((side) => this.pair[side] !== null);
+      const told3 = SIDES.map((side, index) => [index ? " " : "", sideSign(index), ` ${times2[index] ?? "not timed"}`]);
+      const both = SIDES.every((side) => this.pair[side] !== null);
       if (!both) return times2.some(Boolean) ? h("p.fv-num", null, `All kernels together: ${times2.find(Boolean)}`) : null;
       return [h("p.fv-num", null, "All kernels together: ", told3, ratio ? [", B takes ", verdict(ratio)] : null), times2.every(Boolean) ? h("p.fv-muted.fv-small", null, RUNS) : null];
     }
     table(groups) {
       const { app, pair } = this;
-      const sides = SIDES2.filter((side) => pair[side] !== null);
+      const sides = SIDES.filter((side) => pair[side] !== null);
       const spread = ratioSpread(groups.map(({ ratio }) => ratio).filter(Boolean));
       const rows = groups.map((group) => kernelRow(app, group.difference === "same" && !group.ratio, sides.map((side) => ({ program: pair[side], kernels: group[side], time: group[`${side}_time`] })), [this.computes(group), sides.length > 1 ? difference(group, spread) : null]));
-      const heads2 = sides.map((side) => h("span", null, sideSign(SIDES2.indexOf(side)), ` ${app.model.comparison.names[SIDES2.indexOf(side)]}`));
+      const heads2 = sides.map((side) => h("span", null, sideSign(SIDES.indexOf(side)), ` ${app.model.comparison.names[SIDES.indexOf(side)]}`));
       return grid("", [...heads2, sides.length > 1 ? "B against A" : "Computes"], rows);
     }
     computes(group) {
-      const [side] = SIDES2.filter((one) => group[one].length);
+      const [side] = SIDES.filter((one) => group[one].length);
       const found = [...new Set(this.kernels({ a: [], b: [], [side]: group[side] }).map(({ computes }) => computes).filter(Boolean))];
       return h("div.fv-muted.fv-small.fv-wrap", null, found.join("; "));
     }
@@ -8528,7 +8528,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return this.methods.flatMap((method) => this.chains(method).flatMap((chain) => chain.at(-1) ?? [])).filter((step) => step.side === side);
     }
   };
-  var SIDES3 = ["a", "b"];
   var WORDS3 = { removed: "only in A", added: "only in B", changed: "different" };
   var ComparisonGraphPanel = class extends GraphPanel {
     constructor(app) {
@@ -8547,71 +8546,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       model.as(model.sideOf(at), () => super.eachAttribute(at, told3));
     }
   };
-  var ComparisonAttributesPanel = class {
-    constructor(app) {
-      this.query = void 0;
-      this.chosen = void 0;
-      this.app = app;
-      this.id = "attributes";
-      this.label = "Attributes";
-      this.all = app.model.comparison.attributes;
-      this.count = this.all.filter((row) => row.counted && row.fields.length).length;
-      this.rows = [];
-      this.text = filterField(app, "Filter by path");
-      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
-      this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
-      this.shown = h("span.fv-muted.fv-num", { role: "status" });
-      const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
-      this.list = attributeList(this);
-      this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
-      this.empty = h("p.fv-empty");
-      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: MINOR_TITLE }, this.minor, "Others")];
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
-    }
-    focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    render(state) {
-      const query = JSON.stringify([state.q, state.quiet, state.minor]);
-      if (query !== this.query) this.filter(state);
-      this.query = query;
-      this.chosen = state.attribute;
-      this.list.refresh();
-      const place = this.rows.findIndex((row) => row.path === state.attribute);
-      if (place >= 0) this.list.reveal(place, { middle: true });
-    }
-    filter(state) {
-      if (this.text.value !== state.q) this.text.value = state.q;
-      this.quiet.checked = state.quiet;
-      this.minor.checked = state.minor;
-      const text = state.q.toLowerCase();
-      this.rows = this.all.filter((row) => (state.minor || !row.minor) && (!state.quiet || row.fields.length) && (!text || row.path.toLowerCase().includes(text)));
-      this.shown.textContent = `${countWords(this.rows)} of ${this.all.filter((row) => row.counted).length} parameters and buffers`;
-      this.empty.textContent = !this.all.length ? "Neither trace says anything about attributes." : state.quiet && !state.q ? "Every attribute met the same fate in both." : "No attribute matches.";
-      this.empty.hidden = this.rows.length > 0;
-      this.table.hidden = !this.rows.length;
-      this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
-      this.list.update(this.rows.length, 0);
-    }
-    destroy() {
-      this.list.destroy();
-    }
-    row(index) {
-      const row = this.rows[index];
-      return h("div.fv-table-row", { role: "row", "aria-rowindex": index + 2, class: `${row.path === this.chosen ? "fv-chosen" : ""} ${row.fields.length ? "" : "fv-row-same"}`, data: { path: row.path }, onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }) }, h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)), h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type), SIDES3.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "not there"))), h("div.fv-clip", { role: "cell" }, this.differs(row)));
-    }
-    differs(row) {
-      if (!row.fields.length) return h("span.fv-muted", null, "=");
-      if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
-      const said = row.fields.includes("fate") ? row.fields.filter((field) => field !== "step" && field !== "locations") : row.fields;
-      return said.map((field) => ({ step: "decided by another pass", locations: "stands elsewhere" })[field] ?? field).join(", ");
-    }
-    key(event) {
-      const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);
-      if (next !== null) this.app.navigate({ attribute: this.rows[next].path, node: null });
-    }
-  };
   var ComparisonDetails = class extends Details {
     constructor(app) {
       super(app);
@@ -8621,7 +8555,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { model } = this.app;
       const row = model.fates.get(path);
       if (!row) return super.attribute(path);
-      return SIDES3.map((side, index) => [h("div.fv-side-head", null, sideSign(index), ` ${model.comparison.names[index]}`), row[side] ? model.as(index, () => super.attribute(path)) : h("p.fv-muted", null, "This trace has no such attribute.")]);
+      return SIDES.map((side, index) => [h("div.fv-side-head", null, sideSign(index), ` ${model.comparison.names[index]}`), row[side] ? model.as(index, () => super.attribute(path)) : h("p.fv-muted", null, "This trace has no such attribute.")]);
     }
   };
   var ComparisonRewritesPanel = class extends RewritesPanel {
@@ -8684,7 +8618,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { settings, failures, near_misses: misses, names, made, calls, notices: notices2, facts: facts2 } = app.model.comparison;
       this.count = settings.length;
       const rows = settings.map(({ subject, name: name2, a, b }) => line([subject, name2, a ?? "not there", b ?? "not there"]));
-      const traces = SIDES3.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
+      const traces = SIDES.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
       this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", { tabindex: "0", role: "region", "aria-label": "Settings" }, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), told2("Notices", notices2), told2("About this environment", facts2), failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
     }
     render() {
@@ -8698,6 +8632,71 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function line(texts) {
     return h("tr", null, texts.map((text) => h("td.fv-wrap", null, text)));
   }
+  var ComparisonAttributesPanel = class {
+    constructor(app) {
+      this.query = void 0;
+      this.chosen = void 0;
+      this.app = app;
+      this.id = "attributes";
+      this.label = "Attributes";
+      this.all = app.model.comparison.attributes;
+      this.count = this.all.filter((row) => row.counted && row.fields.length).length;
+      this.rows = [];
+      this.text = filterField(app, "Filter by path");
+      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
+      this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
+      this.shown = h("span.fv-muted.fv-num", { role: "status" });
+      const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
+      this.list = attributeList(this);
+      this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
+      this.empty = h("p.fv-empty");
+      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: MINOR_TITLE }, this.minor, "Others")];
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
+    }
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+    render(state) {
+      const query = JSON.stringify([state.q, state.quiet, state.minor]);
+      if (query !== this.query) this.filter(state);
+      this.query = query;
+      this.chosen = state.attribute;
+      this.list.refresh();
+      const place = this.rows.findIndex((row) => row.path === state.attribute);
+      if (place >= 0) this.list.reveal(place, { middle: true });
+    }
+    filter(state) {
+      if (this.text.value !== state.q) this.text.value = state.q;
+      this.quiet.checked = state.quiet;
+      this.minor.checked = state.minor;
+      const text = state.q.toLowerCase();
+      this.rows = this.all.filter((row) => (state.minor || !row.minor) && (!state.quiet || row.fields.length) && (!text || row.path.toLowerCase().includes(text)));
+      this.shown.textContent = `${countWords(this.rows)} of ${this.all.filter((row) => row.counted).length} parameters and buffers`;
+      this.empty.textContent = !this.all.length ? "Neither trace says anything about attributes." : state.quiet && !state.q ? "Every attribute met the same fate in both." : "No attribute matches.";
+      this.empty.hidden = this.rows.length > 0;
+      this.table.hidden = !this.rows.length;
+      this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
+      this.list.update(this.rows.length, 0);
+    }
+    destroy() {
+      this.list.destroy();
+    }
+    row(index) {
+      const row = this.rows[index];
+      return h("div.fv-table-row", { role: "row", "aria-rowindex": index + 2, class: `${row.path === this.chosen ? "fv-chosen" : ""} ${row.fields.length ? "" : "fv-row-same"}`, data: { path: row.path }, onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }) }, h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)), h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type), SIDES.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "not there"))), h("div.fv-clip", { role: "cell" }, this.differs(row)));
+    }
+    differs(row) {
+      if (!row.fields.length) return h("span.fv-muted", null, "=");
+      if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
+      const said = row.fields.includes("fate") ? row.fields.filter((field) => field !== "step" && field !== "locations") : row.fields;
+      return said.map((field) => ({ step: "decided by another pass", locations: "stands elsewhere" })[field] ?? field).join(", ");
+    }
+    key(event) {
+      const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);
+      if (next !== null) this.app.navigate({ attribute: this.rows[next].path, node: null });
+    }
+  };
   var ComparisonPassList = class extends PassFrame {
     constructor(app) {
       super(app, { label: "Passes of both traces", quiet: "Only differences" });
@@ -8889,8 +8888,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return [h("div.fv-title", null, h("h1.fv-two-names", { title: view.name }, title), h("span.fv-muted", null, comparison.empty ? "the same in both, times left out" : "two traces side by side")), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, fact("passes that differ", `${different.length} of ${passRows.length}`, "by graph or by verdict"), first < 0 ? fact("first difference", "none", "all graphs are the same") : fact("first difference", this.link(passRows[first].name, this.model.shown(first)), passRows[first].method), fact("parameters and buffers", fates2.length ? this.link(`${countWords(fates2)} met another fate`, { tab: "attributes" }) : "the same fates", `of ${comparison.attributes.filter((row) => row.counted).length}`), fact("settings", comparison.settings.length ? this.link(`${comparison.settings.length} differ`, { tab: "environment" }) : "the same", comparison.settings.slice(0, 2).map(({ subject, name: name2 }) => /^\d+$/.test(name2) ? `${subject} ${name2}` : name2).join(", ")))];
     }
     navigate(patch, how) {
-      const named = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
-      super.navigate(named, how);
+      const named2 = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
+      super.navigate(named2, how);
     }
     valid(state) {
       const { model } = this;
@@ -8913,10 +8912,42 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function fact(label2, value, note3) {
     return h("div.fv-fact", null, h("span.fv-fact-label", null, label2), h("span.fv-fact-value", null, value), h("span.fv-fact-note", null, note3));
   }
-  var SIDES4 = ["a", "b"];
+  var MODULES_SHOWN = 3;
+  var PairsPanel = class {
+    constructor(app) {
+      this.app = app;
+      this.id = "pairs";
+      this.label = "Side by side";
+      const { pairs: pairs2 } = app.model.comparison;
+      this.count = pairs2.length;
+      const heads2 = ["Purpose", ...app.model.backends.map((backend, index) => h("span", null, sideSign(index), ` ${backend}`)), "Why these two"];
+      this.element = h("div.fv-panel-body.fv-scroll.fv-across", null, h("p.fv-muted", null, "The two have other passes and other operators, so passes stand beside each other by what they are for. A pass opens with what it did to its own graph."), grid("What each did for one purpose", heads2, pairs2.map((pair) => this.row(pair))));
+    }
+    render() {
+    }
+    row(pair) {
+      const sides = SIDES.map((side) => h("td", null, this.side(pair[side])));
+      return h("tr", { class: pair.effect ? "" : "fv-row-same" }, h("th", { scope: "row" }, pair.purpose), sides, h("td.fv-wrap.fv-muted", null, pair.why));
+    }
+    side(side) {
+      if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
+      const passes3 = side.passes.map(({ name: name2, count: count2, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count2 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count2}`) : null));
+      return [passes3, h("div.fv-num", null, effect(side)), only(side.only)];
+    }
+  };
+  function effect({ changed, removed, added, rewrites }) {
+    if (!changed) return h("span.fv-muted", null, "changed nothing");
+    const nodes2 = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
+    const kinds = rewrites.map(([kind, count2]) => `${count2} ${kind}`).join(", ");
+    return [nodes2, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
+  }
+  function only(modules) {
+    if (!modules.length) return null;
+    const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
+    return h("div.fv-small", { title: modules.join("\n") }, "only here: ", h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")), more);
+  }
   var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
   var STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"];
-  var MODULES_SHOWN = 3;
   var CrossBackendModel = class extends ComparisonModel {
     comparable(one, other) {
       return super.comparable(one, other) && this.step(one)?.side === this.step(other)?.side;
@@ -8963,39 +8994,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       Viewer.prototype.move.call(this, direction, changedOnly);
     }
   };
-  var PairsPanel = class {
-    constructor(app) {
-      this.app = app;
-      this.id = "pairs";
-      this.label = "Side by side";
-      const { pairs: pairs2 } = app.model.comparison;
-      this.count = pairs2.length;
-      const heads2 = ["Purpose", ...app.model.backends.map((backend, index) => h("span", null, sideSign(index), ` ${backend}`)), "Why these two"];
-      this.element = h("div.fv-panel-body.fv-scroll.fv-across", null, h("p.fv-muted", null, "The two have other passes and other operators, so passes stand beside each other by what they are for. A pass opens with what it did to its own graph."), grid("What each did for one purpose", heads2, pairs2.map((pair) => this.row(pair))));
-    }
-    render() {
-    }
-    row(pair) {
-      const sides = SIDES4.map((side) => h("td", null, this.side(pair[side])));
-      return h("tr", { class: pair.effect ? "" : "fv-row-same" }, h("th", { scope: "row" }, pair.purpose), sides, h("td.fv-wrap.fv-muted", null, pair.why));
-    }
-    side(side) {
-      if (!side.passes.length) return h("span.fv-muted", null, side.instead || "no pass for it");
-      const passes3 = side.passes.map(({ name: name2, count: count2, step }) => h("div", null, this.app.link(name2, { step, against: null, tab: "graph", node: null, attribute: null }), count2 > 1 ? h("span.fv-muted.fv-num", null, ` ×${count2}`) : null));
-      return [passes3, h("div.fv-num", null, effect(side)), only(side.only)];
-    }
-  };
-  function effect({ changed, removed, added, rewrites }) {
-    if (!changed) return h("span.fv-muted", null, "changed nothing");
-    const nodes2 = [removed ? h("span.fv-removed", { title: "nodes taken out" }, `−${removed} `) : null, added ? h("span.fv-added", { title: "nodes put in" }, `+${added} `) : null];
-    const kinds = rewrites.map(([kind, count2]) => `${count2} ${kind}`).join(", ");
-    return [nodes2, kinds ? h("span", null, kinds) : removed || added ? "nodes" : h("span.fv-muted", null, "changed nodes in place")];
-  }
-  function only(modules) {
-    if (!modules.length) return null;
-    const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
-    return h("div.fv-small", { title: modules.join("\n") }, "only here: ", h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")), more);
-  }
   var CrossBackendPassList = class extends PassList {
     group(group) {
       const element3 = super.group(group);

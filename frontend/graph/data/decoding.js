@@ -24,11 +24,7 @@ export function decodeLists(lists) {
 export function shallow(row) {
   return JSON.stringify([
     row.slice(0, 8),
-    row[8].map((/** @type {[number[], any, number[], number]} */ [values, , outputs, scope]) => [
-      values,
-      outputs,
-      scope,
-    ]),
+    row[8].map((/** @type {RawBlock} */ [values, , outputs, scope]) => [values, outputs, scope]),
   ]);
 }
 

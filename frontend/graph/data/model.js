@@ -41,9 +41,8 @@ export class Model {
     /** @type {Map<number, "input" | "return">} */
     this.kinds = new Map(); // key -> "input" | "return", for those
     this.blocks = this.rows.map((row, index) =>
-      (row[8] || []).map(
-        (/** @type {[number[], number, number[]]} */ [values, body, outputs], /** @type {number} */ number) =>
-          this._frame(`%${this.ids[this.keyOfRow[index]]}#${number}`, values, body, outputs),
+      (row[8] || []).map((/** @type {RawBlock} */ [values, body, outputs], /** @type {number} */ number) =>
+        this._frame(`%${this.ids[this.keyOfRow[index]]}#${number}`, values, body, outputs),
       ),
     );
     this.graphs = data.snapshots.map(([values, body, outputs]) => this._frame("%", values, body, outputs));
