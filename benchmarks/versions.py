@@ -47,6 +47,8 @@ from benchmarks.version_table import (
 
 ROWS = (("3.11", "2.6.0"), ("3.11", "newest"), ("3.10", "2.13.0"), ("3.13", "2.13.0"))
 TESTS = ("tests/unit", "tests/torch")
+#: A version fails no test for being slow: its first compiles with Inductor compile much C++, beside whatever else runs.
+_NO_HASTE = ("--timeout=3600", "-o", "faulthandler_timeout=3660")
 _VERSION = "import sys; print('.'.join(map(str, sys.version_info[:2])))"
 
 
@@ -136,11 +138,12 @@ def tested(path: Path, project: Path, tests: list[str], workers: int, folder: Pa
     report = folder / "report.xml"
     caches = {"TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "OMP_NUM_THREADS": "1"}
     spread = ["-n", str(workers), "--dist", "loadfile"]
-    command = [str(path), "-m", "pytest", *spread, "-p", "no:cacheprovider", f"--junit-xml={report}", *tests]
+    output = ["-p", "no:cacheprovider", "--instafail", f"--junit-xml={report}"]
+    command = [str(path), "-m", "pytest", *spread, *_NO_HASTE, *output, *tests]
     began = time.monotonic()
-    with (folder / "tests.log").open("w", encoding="utf-8") as output:
+    with (folder / "tests.log").open("w", encoding="utf-8") as log:
         done = subprocess.run(
-            command, cwd=project, stdout=output, stderr=subprocess.STDOUT, env=os.environ | caches, check=False
+            command, cwd=project, stdout=log, stderr=subprocess.STDOUT, env=os.environ | caches, check=False
         )
     if not report.is_file() or done.returncode not in (0, 1):
         raise RowError(f"pytest ended with exit code {done.returncode}; see {folder / 'tests.log'}")
