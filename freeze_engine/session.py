@@ -71,7 +71,7 @@ class Recording:
         recorded = self.trace.steps[step]
         if self.trace.uses_inductor or recorded.aliases is not None or step not in self.live:
             return recorded.aliases
-        from freeze_engine.backends.torchscript.attributes.aliases import alias_analysis
+        from freeze_engine.backends.torchscript.attributes.alias_text import alias_analysis
         from freeze_engine.backends.torchscript.graph.rebuild import without_leftovers
 
         return alias_analysis(self.live[step].graph, without_leftovers(recorded.graph))

@@ -13,6 +13,7 @@ from freeze_engine.trace.aliases import (
     Write as Write,
 )
 from freeze_engine.trace.attributes import (
+    ASSUMED as ASSUMED,
     AttributeFate as AttributeFate,
     AttributeKind as AttributeKind,
     ChainLink as ChainLink,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from freeze_engine.trace.graph import Constant
 from freeze_engine.trace.source import SourceRef
+
+ASSUMED: Final = "torch assumes"
+"""Marks the fact of a write that torch only assumes: the line writes something, not surely this attribute."""
 
 Fate = Literal["inlined", "folded", "preserved", "dropped"]
 

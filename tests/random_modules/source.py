@@ -292,7 +292,7 @@ class Writer:
         name, future, kind = self._name("sub"), self._name("future"), self._class(depth - 1)[0]
         self._forks -= 1
         body.init.append(f"self.{name} = {kind}()")
-        body.forward += [f"{future} = torch.jit.fork(self.{name}, x)", f"x = torch.jit.wait({future})"]
+        body.forward += [f"{future} = torch.jit.fork(self.{name}, x)", self._waited(future)]
 
     def forked_method(self, body: Body, depth: int) -> None:
         method, future, inner = self._name("part"), self._name("future"), Body()
@@ -303,9 +303,15 @@ class Writer:
         body.fields += inner.fields
         body.init += inner.init
         body.methods += [*inner.methods, _method_text(method, inner.forward)]
-        body.forward += [f"{future} = torch.jit.fork(self.{method}, x)", f"x = torch.jit.wait({future})"]
+        body.forward += [f"{future} = torch.jit.fork(self.{method}, x)", self._waited(future)]
 
     # -- parts
+
+    def _waited(self, future: str) -> str:
+        """Returns a wait, which torch counts as a write to all that lists, tuples and dictionaries hold."""
+        line = f"x = torch.jit.wait({future})"
+        self._writes.add(line)
+        return line
 
     def _buffer(self, body: Body) -> str:
         name = self._name("b")

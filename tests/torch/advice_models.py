@@ -442,6 +442,110 @@ class ForksNot(Forks):
         return self.part.forward(x)
 
 
+class Augments(Buffers):
+    """With a tensor this writes in place, and then assigns."""
+
+    def forward(self, x):
+        self.b += x
+        return x * self.b
+
+
+class AugmentsNot(Buffers):
+    def forward(self, x):
+        b = self.b + x
+        return x * b
+
+
+class WritesElement(Indexed):
+    """For torch, either element of the dictionary may be the one that is written."""
+
+    def forward(self, x):
+        both = {"x": x, "index": self.index}
+        both["x"].add_(1.0)  # line: element
+        return x + both["index"].sum()
+
+
+class WritesNoElement(Indexed):
+    def forward(self, x):
+        both = {"x": x, "index": self.index}
+        y = both["x"] + 1.0
+        return y + both["index"].sum()
+
+
+class Activates(Buffers):
+    def forward(self, x):
+        return x + nn.functional.relu(self.b, inplace=True)
+
+
+class ActivatesApart(Buffers):
+    def forward(self, x):
+        return x + nn.functional.relu(self.b, inplace=False)
+
+
+class ActivatesNot(Buffers):
+    def forward(self, x):
+        return x + torch.relu(self.b)
+
+
+def product(x: Tensor, y: Tensor) -> Tensor:
+    return x * y
+
+
+class Waits(Buffers):
+    """The fork writes nothing, and torch assumes at the wait that it may."""
+
+    def forward(self, x):
+        return torch.jit.wait(torch.jit.fork(product, x, self.b))
+
+
+class WaitsNot(Buffers):
+    def forward(self, x):
+        return product(x, self.b)
+
+
+if not hasattr(torch.ops.advice_models, "product"):
+    LIBRARY = torch.library.Library("advice_models", "FRAGMENT")
+    LIBRARY.define("product(Tensor x, Tensor y) -> Tensor", alias_analysis="CONSERVATIVE")
+    LIBRARY.impl("product", product, "CompositeExplicitAutograd")
+
+
+class GivesAway(Buffers):
+    def forward(self, x):
+        return torch.ops.advice_models.product(x, self.b[:1]) + x  # line: given
+
+
+class GivesClone(Buffers):
+    def forward(self, x):
+        return torch.ops.advice_models.product(x, self.b.clone()[:1]) + x
+
+
+class Instances(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.InstanceNorm1d(2, track_running_stats=True)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+class Averages(nn.Module):
+    """The write to ``norm.num_batches_tracked`` is gone when attributes are removed, and its submodule is not."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(2)
+        self.norm.eval()
+
+    def forward(self, x):
+        self.norm.running_mean.mul_(0.9)  # line: mean
+        return self.norm(x)
+
+
+class AveragesNot(Averages):
+    def forward(self, x):
+        return self.norm(x)
+
+
 class OneLayer(nn.Module):
     def __init__(self):
         super().__init__()

@@ -47,6 +47,12 @@ CASES = (
     Case(("copy",), models.WritesTable, "table", models.WritesTableCopy),
     Case(("wildcard",), models.WritesAnything, "index", models.WritesNothing),
     Case(("wildcard",), models.WindowAttention, "relative_position_index", models.WindowAttentionFreed),
+    Case(("wildcard",), models.WritesElement, "index", models.WritesNoElement),
+    Case(("written_and_assigned",), models.Augments, "b", models.AugmentsNot),
+    Case(("not_inplace",), models.Activates, "b", models.ActivatesNot),
+    Case(("waited",), models.Waits, "b", models.WaitsNot),
+    Case(("taken",), models.GivesAway, "b", models.GivesClone),
+    Case(("with_owner",), models.Averages, "norm.num_batches_tracked", models.AveragesNot),
     Case(("evaluation",), models.Normalizes, "norm.num_batches_tracked", models.NormalizesAsLearnt),
     Case(("same_tensor",), models.TwoParts, "b.b", models.TwoPartsFreed),
     Case(("own_memory",), models.SharesMemory, "b", models.OwnMemory),
@@ -148,9 +154,37 @@ def test_a_write_in_a_branch_of_an_installed_package_is_left_out_by_tracing(laye
     followed_literally(Case(("own_layer_or_traced",), layers.WritesInBranch, "b", models.WritesClone))
 
 
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+def test_running_statistics_of_an_instance_norm_freeze_when_it_is_traced():
+    def traced() -> Any:
+        return torch.jit.trace(models.Instances().eval(), torch.ones(2, 2, 3))
+
+    followed_literally(Case(("statistics",), models.Instances, "norm.running_mean", traced))
+
+
 def test_every_text_is_followed_by_a_case():
-    in_packages = {"traced", "own_layer", "own_layer_or_traced"}
-    assert {name for case in CASES for name in case.texts} | in_packages == set(TEXTS)
+    apart = {"traced", "own_layer", "own_layer_or_traced", "statistics"}
+    assert {name for case in CASES for name in case.texts} | apart == set(TEXTS)
+
+
+def test_a_layer_with_a_flag_for_writing_is_left_out_by_tracing_without_the_flag():
+    advice = frozen(built(models.Activates), ())[1].attribute("b").advice
+    assert "or trace the model (torch.jit.trace) with inplace=False" in advice
+    scripted, _ = frozen(built(models.ActivatesApart), ())
+    traced, _ = frozen(torch.jit.trace(models.ActivatesApart().eval(), torch.ones(2)), ())
+    assert (has(scripted, "b"), has(traced, "b")) == (True, False)
+
+
+def test_a_module_without_forward_is_answered_with_cause_and_action():
+    _, trace = frozen(nn.GRU(2, 2).eval(), ())
+    summary = fe.summarize(trace)
+    assert summary.sentence == "Nothing was frozen: " + trace.attribute("weight_ih_l0").evidence[0].fact + "."
+    assert [action.fix.startswith("Freeze a module of your own") for action in summary.actions] == [True]
+
+
+def test_a_weight_read_from_an_assigned_submodule_is_not_assigned_itself():
+    _, trace = frozen(built(models.Swaps), ())
+    assert "assigns the submodule that it is read from" in fe.summarize(trace).sentence
 
 
 def test_attribute_preserved_by_request_gets_no_advice():
@@ -167,6 +201,23 @@ def test_the_chain_of_a_wildcard_leads_through_both_lists():
     assert [link.op for link in second.chain][1:] == ["aten::unbind", "prim::ListConstruct", "prim::GetAttr"]
     assert "torch's wildcard" in first.fact
     assert first.source.line < second.source.line
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "op"),
+    [
+        (models.WritesElement, "index", "aten::add_"),
+        (models.Waits, "b", "aten::wait"),
+        (models.GivesAway, "b", "advice_models::product"),
+    ],
+)
+def test_a_write_that_torch_only_assumes_is_told_as_that(model, path, op):
+    _, trace = frozen(built(model), ())
+    (evidence,) = trace.attribute(path).evidence
+    assert (evidence.op, evidence.chain[-1].op) == (op, "prim::GetAttr")
+    assert "; torch assumes that " in evidence.fact
+    line = f"line {evidence.source.line} of advice_models.py"
+    assert f"1 buffer stays because torch assumes that {line} may write it" in fe.summarize(trace).sentence
 
 
 def test_the_index_of_a_window_attention_is_linked_with_what_is_written():

@@ -229,6 +229,31 @@ def test_a_flag_whose_branch_is_gone_is_folded_and_what_the_branch_read_is_dropp
     assert (forgotten.fate, forgotten.step) == ("dropped", None)
 
 
+class Returns(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("alone", torch.arange(2.0))
+        self.register_buffer("named", torch.arange(3.0))
+        self.register_buffer("turned", torch.arange(4.0))
+
+    def forward(self, x):
+        return [self.alone], {"named": self.named}, self.turned.view(2, 2)
+
+
+def test_what_a_constant_list_or_dictionary_holds_is_inlined_and_what_is_computed_is_folded():
+    with fe.capture() as captured:
+        torch.jit.freeze(torch.jit.script(Returns().eval()))
+    (trace,) = captured.traces
+    (constant,) = {place.value for fate in trace.attributes for place in fate.locations}
+    fates = {path: trace.attribute(path) for path in ("alone", "named", "turned")}
+    assert {path: fate.fate for path, fate in fates.items()} == {
+        "alone": "inlined",
+        "named": "inlined",
+        "turned": "folded",
+    }
+    assert fates["alone"].evidence[0].fact == f"ConstantPropagation put it into %{constant}, which holds it unchanged"
+
+
 def test_self_of_a_fork_is_distinguished_from_the_top_module():
     _, trace = run(graph_models.ForkedPart)
     fates = {path: trace.attribute(path) for path in ("bias", "sub.bias", "sub.weight")}

@@ -616,6 +616,13 @@ def test_without_the_reason_torch_folds(module: nn.Module, kind: str, example: A
     assert kind in folded(frozen)
 
 
+def test_a_wider_operand_is_said_before_its_shape_lets_torch_misfold_it() -> None:
+    (miss,) = missed(freeze(Add(torch.rand(4, 1, 1, dtype=torch.float64), nn.Conv2d(3, 4, 3)).eval(), None))
+    assert miss.reason == "shape"
+    assert "Also: The operand is float64 and the conv's weight float32" in miss.detail
+    assert miss.advice.endswith("Keep the operand in float32, and convert after it where the wider type is needed.")
+
+
 def test_a_flag_in_a_functional_batch_norm_counts_as_well() -> None:
     assert [miss.reason for miss in missed(freeze(FunctionalNorm(True).eval()))] == ["training_statistics"]
     assert folded(freeze(FunctionalNorm(False).eval())) == {"conv_bn"}
@@ -690,8 +697,40 @@ class SqueezeExcite(WithOther):
         return y * self.conv(x).mean((2, 3), keepdim=True) + torch.rand(1)
 
 
+class Gathered(WithOther):
+    """The other operand comes out of a list that was empty at first."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found: list[torch.Tensor] = []
+        found.append(torch.relu(x))
+        return self.conv(found[0]) + found[0]
+
+
+class Copied(WithOther):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        kept = torch.zeros(1, 4, 1, 1)
+        kept.copy_(x.mean((0, 2, 3), True))
+        return self.conv(x) + kept
+
+
+@torch.jit.script
+class Images:
+    def __init__(self, tensors: torch.Tensor) -> None:
+        self.tensors = tensors
+
+
+class InObject(WithOther):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        images = Images(torch.relu(x))
+        return self.conv(images.tensors) + images.tensors
+
+
 @pytest.mark.parametrize(
-    "module", [Logits(), SqueezeExcite(), Residual(), AddComputed(), DynamicWeight(), DynamicScale()]
+    "module",
+    [
+        *(Logits(), SqueezeExcite(), Residual(), AddComputed(), DynamicWeight(), DynamicScale()),
+        *(Gathered(), Copied(), InObject()),
+    ],
 )
 def test_node_that_no_change_would_fold_has_no_near_miss(module: nn.Module) -> None:
     assert missed(freeze(module.eval())) == []

@@ -99,9 +99,7 @@ def test_a_recording_cancelled_while_measuring_keeps_the_verdict_on_the_weights(
 
 def test_an_empty_recording_says_that_nothing_was_frozen():
     summary = fe.summarize(empty_trace())
-    assert summary == fe.Summary(
-        "This recording has no pass: nothing was frozen while it ran.", None, (), (), (), (), (), None
-    )
+    assert summary == fe.Summary("Nothing was frozen: this recording has no pass.", None, (), (), (), (), (), None)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from freeze_engine.analysis.missing_measurements import unmeasured
 from freeze_engine.analysis.number_texts import bytes_text
 from freeze_engine.analysis.step_metrics import StepMetrics
 from freeze_engine.analysis.summary.action import AIMS, Action
-from freeze_engine.analysis.summary.facts import ErrorFact, KeptFact, deciding_source
+from freeze_engine.analysis.summary.facts import ErrorFact, KeptFact, deciding_source, manner
 from freeze_engine.analysis.summary.measured_actions import slower_actions, tolerance_actions
 from freeze_engine.analysis.summary.notice_actions import notice_actions
 from freeze_engine.analysis.summary.sentence import reason_text
@@ -22,6 +22,8 @@ from freeze_engine.trace import AttributeFate, NearMiss, Node, Trace
 MOST: Final = 3
 """Largest number of actions in a summary."""
 
+#: Attributes that torch itself gives to each scripted module.
+_TORCHS_OWN: Final = ("training", "_is_full_backward_hook")
 _TIME_UNKNOWN: Final = "the effect on time is not known"
 _OPERATIONS: Final = {"bn": "batch norm", "mul": "multiplication", "add": "addition", "sub": "subtraction"}
 _COMPUTATIONS: Final = {"conv": "convolution"}
@@ -39,7 +41,7 @@ def actions(
         times, errors: facts of its summary.
     """
     if not trace.steps:
-        return tuple(_limits(trace))
+        return (*_limits(trace), *_kept(trace))[:MOST]
     found = (
         *_limits(trace),
         *tolerance_actions(trace, errors),
@@ -67,6 +69,8 @@ def _kept(trace: Trace) -> Iterator[Action]:
     for fate in trace.attributes:
         if fate.fate != "preserved" or not fate.advice or fate.kind == "submodule":
             continue
+        if fate.path.rpartition(".")[2] in _TORCHS_OWN:
+            continue
         if anew and fate.reason == "set_in_method":  # the notice has the same fix
             continue
         generic = fate.advice.replace(repr(fate.path), "")
@@ -82,7 +86,8 @@ def _freeing(trace: Trace, fates: Sequence[AttributeFate], held: dict[str, int])
     source = deciding_source(first)
     line = trace.source_line(source) if source is not None else None
     code = f": {line.strip()}" if line else ""
-    reason = KeptFact((first.path,), "attribute", first.reason or "unknown", source, nbytes, is_requested=False)
+    kept = ((first.path,), "attribute", first.reason or "unknown", source, nbytes)
+    reason = KeptFact(*kept, is_requested=False, manner=manner(first))
     fact = f" ({first.evidence[0].fact})" if first.evidence else ""
     names = listed([fate.path for fate in fates], 3)
     what = bytes_text(nbytes) if nbytes else counted(len(fates), "value")

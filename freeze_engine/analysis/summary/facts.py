@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from freeze_engine.analysis.attribute_counting import held_bytes, is_counted, trace_counts
 from freeze_engine.analysis.error_breakdown import largest_error
 from freeze_engine.analysis.final_measurements import final_figures
 from freeze_engine.analysis.step_metrics import past_tolerance
-from freeze_engine.trace import AttributeFate, SourceRef, Trace
+from freeze_engine.trace import ASSUMED, AttributeFate, SourceRef, Trace
+
+Manner = Literal["itself", "assumed", "around"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class KeptFact:
         source: the line that decided, ``None`` if unknown.
         nbytes: bytes of all, tied weights counted once.
         is_requested: whether the user asked for it.
+        manner: what the line does: it writes or assigns them (``itself``), torch only assumes so (``assumed``), or it
+            assigns a submodule that they are read from (``around``).
     """
 
     paths: tuple[str, ...]
@@ -48,6 +53,7 @@ class KeptFact:
     source: SourceRef | None
     nbytes: int
     is_requested: bool
+    manner: Manner = "itself"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +94,26 @@ def frozen_fact(trace: Trace) -> FrozenFact | None:
 def kept_facts(trace: Trace) -> tuple[KeptFact, ...]:
     """Returns the weights and buffers that stay, grouped by reason and line: first what the user did not ask for."""
     held = held_bytes(trace)
-    groups: dict[tuple[str, SourceRef | None], list[AttributeFate]] = {}
+    groups: dict[tuple[str, SourceRef | None, Manner], list[AttributeFate]] = {}
     for fate in trace.attributes:
         if fate.fate == "preserved" and is_counted(fate):
-            groups.setdefault((fate.reason or "unknown", deciding_source(fate)), []).append(fate)
-    facts = [_kept(held, reason, source, fates) for (reason, source), fates in groups.items()]
+            groups.setdefault((fate.reason or "unknown", deciding_source(fate), manner(fate)), []).append(fate)
+    facts = [_kept(held, reason, source, fates) for (reason, source, _), fates in groups.items()]
     return tuple(sorted(facts, key=lambda fact: (fact.is_requested, -fact.nbytes, fact.paths)))
 
 
 def deciding_source(fate: AttributeFate) -> SourceRef | None:
     """Returns the line of the first evidence that has one."""
     return next((evidence.source for evidence in fate.evidence if evidence.source is not None), None)
+
+
+def manner(fate: AttributeFate) -> Manner:
+    """Returns what the line of `deciding_source` does to an attribute that stays."""
+    first = next((evidence for evidence in fate.evidence if evidence.source is not None), None)
+    if fate.reason == "mutated_in_place" and first is not None and ASSUMED in first.fact:
+        return "assumed"
+    around = fate.kind != "submodule" and first is not None and first != fate.evidence[0]
+    return "around" if fate.reason == "set_in_method" and around else "itself"
 
 
 def _kept(held: dict[str, int], reason: str, source: SourceRef | None, fates: list[AttributeFate]) -> KeptFact:
@@ -110,6 +125,7 @@ def _kept(held: dict[str, int], reason: str, source: SourceRef | None, fates: li
         source=source,
         nbytes=sum(held[fate.path] for fate in fates),
         is_requested=reason in _REQUESTED,
+        manner=manner(fates[0]),
     )
 
 

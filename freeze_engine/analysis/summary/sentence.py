@@ -18,13 +18,18 @@ from freeze_engine.analysis.summary.times import TimeFact
 from freeze_engine.trace import Failure, Interval, SourceRef, Trace
 from freeze_engine.trace.baselines import EAGER
 
+#: By `KeptFact.manner`.
+_LESS_SURE: Final = {
+    "assumed": "because torch assumes that {place} may write {it}",
+    "around": "because {place} assigns the submodule that {it} {is_or_are} read from",
+}
 _REASONS: Final = {
     "requested": "because preserved_attrs names {it}",
     "ancestor_of_requested": "because preserved_attrs names a part of {it}",
     "set_in_method": "because {place} assigns {it}",
     "mutated_in_place": "because {place} writes {it}",
     "aliases_preserved": "because {it} {shares} memory with an attribute that stays",
-    "module_preserved": "because the submodule of {it} stays",
+    "module_preserved": "because the submodule around {it} stays",
     "not_constant": "because torch has no constant of {its} type",
     "shared_class": "because another module of the same class keeps {it}",
     "unresolved_path": "because torch could not follow how {place} reads {it}",
@@ -54,7 +59,8 @@ def sentence(
     if not trace.is_recording:
         return read_sentence(trace)
     if not trace.steps and trace.failure is None:
-        return "This recording has no pass: nothing was frozen while it ran."
+        known = trace.attributes[0].evidence if trace.attributes else ()
+        return f"Nothing was frozen: {known[0].fact if known else 'this recording has no pass'}."
     facts = list(filter(None, [_frozen(frozen), *measured_texts(trace, times, errors), _kept(kept), _checks(trace)]))
     said = "; ".join(facts)
     if trace.failure is None:
@@ -169,10 +175,16 @@ def reason_text(fact: KeptFact, it: str) -> str:
     """
     place = place_text(fact.source) if fact.source is not None else "a method"
     several = it == "them"
-    if fact.reason == "aliases_preserved":
+    if fact.reason == "aliases_preserved" or fact.manner == "around":
         it = "they" if several else "it"
-    words = _REASONS.get(fact.reason, _REASONS["unknown"])
-    return words.format(it=it, its="their" if several else "its", shares="share" if several else "shares", place=place)
+    words = _LESS_SURE.get(fact.manner) or _REASONS.get(fact.reason, _REASONS["unknown"])
+    return words.format(
+        it=it,
+        its="their" if several else "its",
+        is_or_are="are" if several else "is",
+        shares="share" if several else "shares",
+        place=place,
+    )
 
 
 def _checks(trace: Trace) -> str:

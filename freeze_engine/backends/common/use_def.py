@@ -41,6 +41,9 @@ MULS = frozenset({"aten::mul", "aten::div"})
 DROPOUTS = frozenset({"aten::dropout", "aten::dropout_", "aten::feature_dropout", "aten::feature_dropout_"})
 #: Readers of a value's shape alone.
 SHAPE_READERS = frozenset({"aten::dim", "aten::len", "aten::size", "aten::numel", "prim::shape", "prim::dtype"})
+_PUTS: Final = frozenset(
+    {"prim::SetAttr", *(f"aten::{op}" for op in ("append", "extend", "insert", "_set_item", "setdefault", "update"))}
+)
 _RANDOM = ("aten::rand", "aten::normal", "aten::bernoulli", "aten::multinomial")
 UNREMOVABLE_DROPOUTS = frozenset(
     f"aten::{op}" for op in ("alpha_dropout", "alpha_dropout_", "feature_alpha_dropout", "feature_alpha_dropout_")
@@ -124,9 +127,17 @@ class UseDef:
                 continue
             read = {*definer.inputs, *(each for node in _inside(definer) for each in node.inputs)}
             read |= {each for block in definer.blocks for each in block.outputs}
+            read |= {each for writer in self._writers(name) for each in writer.inputs}
             waiting += read - seen
             seen |= read
         return False
+
+    def _writers(self, value: str) -> Iterator[Node]:
+        """Yields the nodes that put something into a value: into a list, an object, or a tensor's memory."""
+        for reader in self.readers.get(value, ()):
+            is_write = reader.op in _PUTS or (reader.op.endswith("_") and not reader.op.endswith("__"))
+            if is_write and self.nodes[reader.node].inputs[0] == value:
+                yield self.nodes[reader.node]
 
     def readers_apart(self, value: str, node: Node) -> tuple[Reader, ...]:
         """Returns the readers of a value other than a node and those of its shape."""

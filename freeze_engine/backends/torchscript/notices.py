@@ -75,7 +75,8 @@ def _device_literals(steps: Sequence[Step], finals: Sequence[Step]) -> Iterator[
                 yield Notice(
                     "device_baked_in",
                     f"{step.method} names the device {device} in %{node.outputs[0].name}: neither .to() nor "
-                    "map_location changes that. Derive it from an input (x.device) instead.",
+                    "map_location changes that. In scripted code derive it from an input (x.device); trace a model on "
+                    "the device that it will run on.",
                     _first_with(device, step, steps),
                 )
 

@@ -9,7 +9,8 @@ from typing import Any
 from freeze_engine.backends.common.source_text import merged_lines
 from freeze_engine.backends.common.torch_private import private
 from freeze_engine.backends.common.use_def import use_defs_shared
-from freeze_engine.backends.torchscript.attributes.aliases import WriterSearch, alias_analysis
+from freeze_engine.backends.torchscript.attributes.alias_text import alias_analysis
+from freeze_engine.backends.torchscript.attributes.aliases import WriterSearch
 from freeze_engine.backends.torchscript.attributes.assignments import AssignmentFinder
 from freeze_engine.backends.torchscript.attributes.chain_facts import Chain
 from freeze_engine.backends.torchscript.attributes.fates import fates

@@ -13,13 +13,25 @@ from typing import Final, Protocol
 import torch
 
 from freeze_engine.backends.torchscript.attributes.advice_texts import text
-from freeze_engine.backends.torchscript.attributes.verdicts import WILDCARD, Cause, Verdict
+from freeze_engine.backends.torchscript.attributes.aliases import is_own
+from freeze_engine.backends.torchscript.attributes.verdicts import Cause, Verdict
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
-from freeze_engine.trace import Evidence, SourceRef
+from freeze_engine.trace import ASSUMED, Evidence, SourceRef
 
 _AS_ASKED: Final = ("requested", "ancestor_of_requested")
 _MOST: Final = 3
 """Most lines, and most attributes of a submodule, that one advice names."""
+#: Written by functions of ``torch/nn/functional.py`` that are called with ``inplace=True`` (torch 2.13.0).
+_WITH_FLAG: Final = frozenset(
+    {
+        *("aten::relu_", "aten::relu6_", "aten::hardtanh_", "aten::elu_", "aten::selu_", "aten::celu_"),
+        *("aten::leaky_relu_", "aten::rrelu_", "aten::silu_", "aten::mish_", "aten::hardswish_", "aten::hardsigmoid_"),
+        *("aten::threshold_", "aten::dropout_", "aten::alpha_dropout_", "aten::feature_dropout_"),
+        *("aten::feature_alpha_dropout_", "aten::clamp_min_"),
+    }
+)
+#: Texts for operators that torch only assumes to write.
+_OWN_TEXT: Final = {"aten::wait": "waited", "aten::instance_norm": "statistics"}
 _PACKAGE: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\](?P<name>[^/\\.]+)")
 
 
@@ -31,6 +43,9 @@ class WriteFacts(Protocol):
 
     def is_in_branch(self, evidence: Evidence) -> bool:
         """Returns whether the writing node is in a branch of an if."""
+
+    def assigns_what_it_writes(self, evidence: Evidence) -> bool:
+        """Returns whether what an assignment assigns was written in place, as ``self.b += 1`` does with a tensor."""
 
 
 class Adviser:
@@ -80,7 +95,7 @@ class Adviser:
         elif cause.reason == "aliases_preserved":
             yield self._own_memory(path, other)
         elif cause.reason == "set_in_method":
-            yield _unassigned(other or path, cause)
+            yield self._unassigned(other or path, cause)
         elif cause.reason == "mutated_in_place":
             yield from self._unwritten(path, cause)
         elif cause.reason == "module_preserved":
@@ -89,6 +104,12 @@ class Adviser:
             yield self._as_constant(other or path)
         elif cause.reason == "unresolved_path":
             yield text("straight", path=path)
+
+    def _unassigned(self, path: str, cause: Cause) -> str:
+        found = [evidence for evidence in cause.evidence if evidence.op == "prim::SetAttr"]
+        package = next((name for name in map(_package, found) if name), "")
+        own = "written_and_assigned" if any(map(self._writes.assigns_what_it_writes, found)) else "not_assigned"
+        return text("traced" if package else own, path=path, places=_places(found), package=package)
 
     def _own_class(self, path: str, other: str) -> str:
         if self._slots[path].kind == "submodule":
@@ -120,8 +141,12 @@ class Adviser:
             if evidence.method is not None:
                 ways.setdefault((*self._instead(path, evidence), _package(evidence)), []).append(evidence)
         for (name, what, package), found in ways.items():
-            if package == "torch" and training is not None and training.value is True:
+            if name in _OWN_TEXT.values():
+                yield text(name, places=_places(found))
+            elif package == "torch" and training is not None and training.value is True:
                 yield text("evaluation", what=repr(owner) if owner else "the module")
+            elif package == "torch" and all(evidence.op in _WITH_FLAG for evidence in found):
+                yield text("not_inplace", what=_out_of_place(found), places=_places(found))
             elif package:
                 in_branch = all(map(self._writes.is_in_branch, found))
                 kind_of_text = "own_layer_or_traced" if in_branch else "own_layer"
@@ -131,8 +156,10 @@ class Adviser:
 
     def _instead(self, path: str, evidence: Evidence) -> tuple[str, str]:
         """Returns the name of a text, and the words for the thing to change."""
-        if WILDCARD in evidence.fact:
-            return "wildcard", repr(path)
+        if evidence.op in _OWN_TEXT:
+            return _OWN_TEXT[evidence.op], ""
+        if _is_assumed(evidence):
+            return "wildcard" if is_own(evidence.op) else "taken", repr(path)
         kind, is_direct = self._slots[path].type, len(evidence.chain) <= 1
         if kind == "Tensor":
             return "clone", repr(path)
@@ -147,12 +174,6 @@ class Adviser:
         return text("detached" if any(tensor.requires_grad for tensor in tensors) else "constant_type", path=path)
 
 
-def _unassigned(path: str, cause: Cause) -> str:
-    found = [evidence for evidence in cause.evidence if evidence.op == "prim::SetAttr"]
-    package = next((name for name in map(_package, found) if name), "")
-    return text("traced" if package else "not_assigned", path=path, places=_places(found), package=package)
-
-
 def _places(found: list[Evidence]) -> str:
     """Names the methods, and the lines as far as they are known."""
     methods = dict.fromkeys(evidence.method for evidence in found if evidence.method)
@@ -163,6 +184,16 @@ def _places(found: list[Evidence]) -> str:
 
 def _line(source: SourceRef) -> str:
     return f"{PurePath(source.file).name}:{source.line}"
+
+
+def _out_of_place(found: list[Evidence]) -> str:
+    """Names the operators without writes, as TorchScript code calls them."""
+    names = dict.fromkeys((evidence.op or "").removeprefix("aten::").removesuffix("_") for evidence in found)
+    return " and ".join(f"torch.{name}" if hasattr(torch, name) else f"torch.ops.aten.{name}" for name in names)
+
+
+def _is_assumed(evidence: Evidence) -> bool:
+    return ASSUMED in evidence.fact
 
 
 def _package(evidence: Evidence) -> str:

@@ -9,12 +9,22 @@ from typing import Final
 
 TEXTS: Final = {
     "not_assigned": "in {places} do not assign {path}: keep the new value in a local variable, or return it",
+    "written_and_assigned": "in {places} neither write to {path} nor assign it: compute the new value out of place "
+    "(b + x, not b += x), and keep it in a local variable, or return it",
     "traced": "trace the model (torch.jit.trace), which records no assignment, since {places} is in the installed "
     "package {package}, or put a layer of your own in its place",
     "clone": "in {places} write to a clone of {what} (.clone()), or use the out-of-place operator",
     "copy": "in {places} write to a copy of {what} (.copy())",
     "wildcard": "in {places} write to a clone, or use the out-of-place operator: torch cannot tell that "
     "{path} is not what is written",
+    "taken": "in {places} give the operator a clone of {path} (.clone()), or register it with alias information, "
+    "without which torch assumes that it writes what it takes",
+    "waited": "call directly what torch.jit.fork runs, without the wait in {places}",
+    "statistics": "call .eval() on the model and trace it (torch.jit.trace): then a constant says that the instance "
+    "norm in {places} writes no running statistics",
+    "with_owner": "free {other}, too, which keeps the submodule around both",
+    "not_inplace": "call {what} in the place of the layer or function that writes in {places}, whose branch for "
+    "inplace=True torch compiles in any case, or trace the model (torch.jit.trace) with inplace=False",
     "own_layer": "put a layer of your own in the place of the one that writes in {places}, which is in the installed "
     "package {package}",
     "own_layer_or_traced": "trace the model (torch.jit.trace) if your calls do not take the branch that writes in "

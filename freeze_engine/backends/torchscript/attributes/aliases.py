@@ -8,107 +8,24 @@ way torch makes it (``Method.inlined_graph``). Checked on torch 2.13.0.
 from __future__ import annotations
 
 import functools
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from freeze_engine.backends.common.torch_private import private
-from freeze_engine.backends.torchscript.graph.live import printable
 from freeze_engine.backends.torchscript.graph.live_walk import outputs_of
-from freeze_engine.backends.torchscript.graph.parser import parse_graph, parse_node
-from freeze_engine.trace import AliasAnalysis, AliasEntry, Block, ChainLink, GraphSnapshot, Node, Write
+from freeze_engine.trace import Block, ChainLink, GraphSnapshot, Node
 
-_Key = tuple[str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
 _CONTAINERS = ("ListType", "TupleType", "DictType")
+_WAIT = "aten::wait"
+_INSTANCE_NORM = "aten::instance_norm"
+#: Inputs of a list or dictionary with one item.
+_ONE_ITEM = {"prim::ListConstruct": 1, "prim::DictConstruct": 2}
+_OWN = ("aten::", "prim::", "prims::", "quantized::", "torchvision::")
 _PUTS = frozenset(
     {"aten::_set_item", "aten::append", "aten::extend", "aten::insert", "aten::setdefault", "aten::update"}
 )
-_ENTRY = re.compile(r"(?P<values>.+?) (?P<relation>points to|contains): (?P<targets>.*)$")
-_ELEMENT = re.compile(r"%(?P<value>[^%,()\s]+)|(?P<wildcard>WILDCARD(?: for type (?:(?!WILDCARD for type |\(?%).)*)?)")
-
-
-def alias_analysis(
-    graph: Any, snapshot: GraphSnapshot, parse: Callable[[str], GraphSnapshot] = parse_graph
-) -> AliasAnalysis:
-    """Reads torch's alias database of a live graph.
-
-    Args:
-        graph: the live graph; its values may be numbered differently (torch renumbers a copy).
-        snapshot: the same graph as it stands in the trace.
-        parse: reads the text of a graph.
-
-    Returns:
-        Alias sets and writes; a forked subgraph's are not part of it, as torch analyses it on its own.
-    """
-    with printable(graph):
-        sections = str(graph.alias_db(True, False))
-    _, _, sections = sections.partition("===1. GRAPH===")
-    text, _, sections = sections.partition("===2. ALIAS DB===")
-    sets, _, writes = sections.partition("===3. Writes===")
-    printed = parse(text.strip())
-    names = _value_names(printed, snapshot)
-    nodes = {_key(mine): theirs for mine, theirs in zip(printed.walk(), snapshot.walk(), strict=True)}
-    # torch prints both in the order of addresses, which differs from run to run.
-    places = {name: place for place, name in enumerate(names.values())}
-    entries = list(dict.fromkeys(entry for line in sets.splitlines() for entry in _entries(line, names)))
-    entries.sort(key=lambda entry: (places.get(entry.value, len(places)), entry.relation))
-    order = {node.id: place for place, node in enumerate(snapshot.walk())}
-    found = sorted(_writes(writes, nodes, names), key=lambda write: order[write.node])
-    return AliasAnalysis(tuple(entries), tuple(found))
-
-
-def _value_names(printed: GraphSnapshot, snapshot: GraphSnapshot) -> dict[str, str]:
-    names = {mine.name: theirs.name for mine, theirs in zip(printed.inputs, snapshot.inputs, strict=True)}
-    for mine, theirs in zip(printed.walk(), snapshot.walk(), strict=True):
-        names.update((one.name, other.name) for one, other in zip(mine.outputs, theirs.outputs, strict=True))
-        for block, same in zip(mine.blocks, theirs.blocks, strict=True):
-            names.update((one.name, other.name) for one, other in zip(block.inputs, same.inputs, strict=True))
-    return names
-
-
-def _entries(line: str, names: Mapping[str, str]) -> Iterator[AliasEntry]:
-    """Reads a line of the second part; values that share an element, ``(%a, %b, )``, have an entry each."""
-    match = _ENTRY.match(line)
-    if match is None:
-        return
-    relation: Literal["points to", "contains"] = "points to" if match["relation"] == "points to" else "contains"
-    targets = _targets(match["targets"], names)
-    for element in _ELEMENT.finditer(match["values"]):
-        if element["value"] in names:
-            yield AliasEntry(names[element["value"]], relation, targets)
-
-
-def _targets(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns the values and wildcards of a line, sorted, each once.
-
-    `AliasDb::toString` in ``torch/csrc/jit/ir/alias_analysis.cpp`` puts nothing between the first two elements that a
-    value contains (``%19%ints, %x``), nor between wildcards, whose types may hold commas. Values that are not in the
-    graph are passed over: those of a subgraph that torch analyses with it.
-    """
-    found: set[str] = set()
-    for element in _ELEMENT.finditer(text):
-        if element["wildcard"]:
-            found.add(element["wildcard"].rstrip(", "))
-        elif element["value"] in names:
-            found.add(names[element["value"]])
-    return tuple(sorted(found))
-
-
-def _writes(text: str, nodes: Mapping[_Key, Node], names: Mapping[str, str]) -> Iterator[Write]:
-    """Reads the third part: a writing node's line, then a line with what it writes, each target before a comma."""
-    writer: Node | None = None
-    for line in text.splitlines():
-        if line.startswith("  ") and line.rstrip().endswith(",") and writer is not None:
-            yield Write(writer.id, writer.op, _targets(line, names), writer.source)
-            writer = None
-        elif line.strip():
-            writer = nodes.get(_key(parse_node(line)))
-
-
-def _key(node: Node) -> _Key:
-    return node.op, tuple(value.name for value in node.outputs), node.inputs, node.attributes
 
 
 def written_arguments(live: Any) -> tuple[int, ...]:
@@ -124,6 +41,11 @@ def _written_by(schema: str) -> tuple[int, ...]:
     return tuple(
         index for index, argument in enumerate(arguments) if argument.alias_info and argument.alias_info.is_write
     )
+
+
+def is_own(op: str | None) -> bool:
+    """Returns whether an operator is torch's, whose schemas tell all that they write."""
+    return op is not None and op.startswith(_OWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +65,33 @@ class WildWrite:
     put: tuple[ChainLink, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class AssumedWrite:
+    """An operator that writes nothing by its schema, and that torch assumes to write.
+
+    Attributes:
+        node: ``aten::wait``, an instance norm, or an operator that was registered without alias information.
+        way: from the fork, list, tuple, dictionary or argument that a value is given to, to the value.
+    """
+
+    node: Node
+    way: tuple[ChainLink, ...]
+
+    @property
+    def rule(self) -> str:
+        """What torch assumes, in words."""
+        if self.node.op == _WAIT:
+            return "a wait may write all that forks received, and all that lists, tuples and dictionaries hold"
+        if self.node.op == _INSTANCE_NORM:
+            return f"{self.node.op} writes its running statistics, unless a constant says that it only uses them"
+        return f"{self.node.op} writes all that it takes: it is registered without alias information"
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether another operator may be the one that torch counts."""
+        return not is_own(self.node.op)
+
+
 class WriterSearch:
     """Finds the writers of a value's memory, in one live graph.
 
@@ -160,6 +109,9 @@ class WriterSearch:
         self._uses: dict[str, list[str]] = {}
         self._makers: dict[str, Node] = {}
         self._writers: list[tuple[Node, tuple[int, ...]]] = []
+        self._waits: list[Node] = []
+        self._norms: list[Node] = []
+        self._foreign: list[Node] = []
         self._writes_tensors: bool | None = None
         self._forks: list[tuple[Node, Block, WriterSearch]] = []
         for value, live in zip(snapshot.inputs, graph.inputs(), strict=True):
@@ -184,6 +136,12 @@ class WriterSearch:
         written = written_arguments(live)
         if written:
             self._writers.append((node, written))
+        elif node.op == _WAIT:
+            self._waits.append(node)
+        elif node.op == _INSTANCE_NORM:
+            self._norms.append(node)
+        elif not is_own(node.op):
+            self._foreign.append(node)
         if node.op in _PUTS:
             for name in node.inputs[1:]:
                 self._uses.setdefault(name, []).append(node.inputs[0])
@@ -276,6 +234,64 @@ class WriterSearch:
                 found.setdefault(place, WildWrite(node, written, self._taken_from(written), put))
         return list(found.values())
 
+    def one_of_several(self, chain: tuple[ChainLink, ...]) -> ChainLink | None:
+        """Returns the list or dictionary on a chain that holds several values, which torch does not tell apart.
+
+        Args:
+            chain: as in `writes`.
+        """
+        for link in chain:
+            node = self._makers.get(link.value)
+            if node is not None and len(node.inputs) > _ONE_ITEM.get(node.op, len(node.inputs)):
+                return link
+        return None
+
+    def assumed_writes(self, name: str) -> list[AssumedWrite]:
+        """Finds the operators that torch assumes to write a value, though their schemas do not say so.
+
+        ``AliasDb::analyzeWait`` counts everything in the wildcard as written, ``analyzeInstanceNorm`` running
+        statistics unless a constant says that they are used, and ``analyzeConservative`` what an operator without alias
+        information takes (``torch/csrc/jit/ir/alias_analysis.cpp``, torch 2.13.0).
+
+        Args:
+            name: a value of the snapshot, also one inside a fork.
+
+        Returns:
+            The first wait and the instance norms, or else the operators that take the value; those are guesses where
+            anything else writes it.
+        """
+        inside = next((search for _, block, search in self._forks if name.startswith(block.scope)), None)
+        if inside is not None:
+            return inside.assumed_writes(name)
+        value = self._values.get(name)
+        if value is None or not self._database.has_writers(value):
+            return []
+        given = self._given_to_fork(name) or self._put_into(name)
+        waits = [AssumedWrite(node, given) for node in self._waits if given and self._is_wild(node, name)][:1]
+        norms = ((node, self._chain(each, name)) for node in self._norms for each in node.inputs[3:5])
+        waits += [AssumedWrite(node, way) for node, way in norms if way and not self._is_false(node.inputs[5])]
+        taken = ((node, each) for node in self._foreign for each in node.inputs if self._may_alias(each, name))
+        foreign = [AssumedWrite(node, self._chain(each, name)) for node, each in taken]
+        # An operator without alias information also puts what it takes into the wildcard, where all may be one tensor.
+        return waits or [each for each in foreign if each.way] or foreign[:1]
+
+    def _is_wild(self, wait: Node, name: str) -> bool:
+        """Returns whether a value is in the wildcard, as a tensor that comes out of a wait is."""
+        outputs = [value.name for value in wait.outputs if "Tensor" in value.type]
+        return not outputs or any(self._may_alias(each, name) for each in outputs)
+
+    def _is_false(self, flag: str) -> bool:
+        maker = self._makers.get(flag)
+        return maker is not None and maker.op == "prim::Constant" and maker.attribute("value") == "0"
+
+    def _given_to_fork(self, name: str) -> tuple[ChainLink, ...]:
+        """Follows a value to a fork that receives it."""
+        for fork, _, _ in self._forks:
+            for given in fork.inputs:
+                if self._values[given].type().kind() != "ClassType" and (chain := self._chain(given, name)):
+                    return (ChainLink(fork.outputs[0].name, fork.id, fork.op, fork.source), *chain)
+        return ()
+
     def _put_into(self, name: str) -> tuple[ChainLink, ...]:
         """Follows a value to the first list, tuple or dictionary that it is put into; empty if there is none."""
         return self._reached(name, lambda value: self._uses.get(value, ()))[::-1]
@@ -302,9 +318,10 @@ class WriterSearch:
             for given, received in zip(fork.inputs, block.inputs, strict=False):
                 if not self._may_alias(given, name) or self._values[given].type().kind() == "ClassType":
                     continue  # a fork does its own reads from a module
-                for node, chain in search.writes(received.name):
+                outer = self._chain(given, name)
+                for node, chain in search.writes(received.name) if outer else ():
                     inner = tuple(link if link.node else _passed(link, fork) for link in chain)
-                    yield node, (*inner, *self._chain(given, name))
+                    yield node, (*inner, *outer)
 
     def _may_write(self, written: str, name: str) -> bool:
         """Returns whether a write to one value may be one to another: a list and its items are written separately."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
 from freeze_engine.backends.torchscript.attributes.constant_ends import End, left_to_others, readers_by_path
 from freeze_engine.backends.torchscript.attributes.origins import Origins, by_path
+from freeze_engine.backends.torchscript.attributes.reads import Reading
 from freeze_engine.backends.torchscript.graph.attribute_reads import slot_accesses
 from freeze_engine.backends.torchscript.graph.forks import unscoped
 from freeze_engine.backends.torchscript.graph.stages import CONSTANT_OPS
 from freeze_engine.backends.torchscript.log.messages import FOLDING
 from freeze_engine.trace import Constant, Evidence, GraphSnapshot, Node, Step
+
+_CONSTRUCTS = ("prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,17 @@ class PlaceFacts:
     def derived(self) -> Mapping[str, Sequence[str]]:
         """The constants that were computed from each attribute."""
         return by_path(self._origins.derived)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The graph by the places that read values."""
+        return Reading(self._graph)
+
+    @cached_property
+    def containers(self) -> frozenset[str]:
+        """The constants that are lists, tuples or dictionaries."""
+        types = ((name, node.outputs[0].type) for name, node in self.reading.constants.items())
+        return frozenset(name for name, kind in types if kind.endswith("[]") or kind.startswith(("(", "Dict(")))
 
     @cached_property
     def readers(self) -> Mapping[str, frozenset[str]]:
@@ -108,6 +122,18 @@ class ChainFacts:
         place, chain = self.last_held[path], self.chain
         return End(chain.method, chain.steps[place + 1], self._places[place].readers, self._places[place + 1].derived)
 
+    def collected(self, path: str) -> tuple[str, ...]:
+        """Returns the constants into which the step of `end_of` only put the attribute: lists, tuples, dictionaries."""
+        place = self.last_held[path]
+        own = set(self._places[place].held.get(path, ()))
+        after = self._places[place + 1]
+        made = {name for name in after.derived.get(path, ()) if name in after.containers}
+        before = self._places[place].reading if made else None
+        if before is None:
+            return ()
+        stood = {name: before.reads.get(read, "") for read, name in after.reading.reads.items() if name in made}
+        return tuple(name for name, old in stood.items() if _is_inside(own, old, before.makers))
+
     def last_place(self, path: str) -> PlaceFacts:
         """Returns the last place at which a constant is the attribute's value."""
         return self._places[self.last_held[path]]
@@ -123,6 +149,14 @@ class ChainFacts:
 def tensor_constants(graph: GraphSnapshot) -> dict[str, Constant]:
     """Returns the summaries of a graph's tensor constants, by name."""
     return {node.outputs[0].name: node.constant for node in graph.walk() if node.constant is not None and node.outputs}
+
+
+def _is_inside(own: Set[str], name: str, makers: Mapping[str, Node]) -> bool:
+    """Returns whether a value is constructed of one of some others, directly or in a list, tuple or dictionary."""
+    maker = makers.get(name)
+    if maker is None or maker.op not in _CONSTRUCTS:
+        return False
+    return any(each in own or _is_inside(own, each, makers) for each in maker.inputs)
 
 
 def _last_held(chain: Chain) -> dict[str, int]:

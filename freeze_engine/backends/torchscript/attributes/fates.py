@@ -94,6 +94,14 @@ class _Judge:
         if same:
             step = holder.folding.index if holder.folding else None
             return _fate(slot, "inlined", evidence, step, locations=same)
+        inside = self._inside(slot.path, holder, merged)
+        if inside:
+            step, names = (
+                holder.folding.index if holder.folding else None,
+                ", ".join(f"%{each.value}" for each in inside),
+            )
+            put = Evidence(f"{end.step.name} put it into {names}, which holds it unchanged", end.method, end.step.index)
+            return _fate(slot, "inlined", (put, *evidence), step, locations=inside)
         first, *more = (*end.evidence(slot.path, merged), *holder.left_over(slot.path))
         return _fate(slot, "folded", (first, *evidence, *more), end.step.index, locations=merged)
 
@@ -114,6 +122,11 @@ class _Judge:
         memory = {_memory(kept[name]) for name in place.held.get(path, ()) if name in kept} - {None}
         finals = {facts.chain.method: facts.final.constants for facts in self._facts}
         return tuple(each for each in merged if _memory(finals[each.method].get(each.value)) in memory)
+
+    def _inside(self, path: str, holder: ChainFacts, merged: Sequence[Location]) -> tuple[Location, ...]:
+        """Returns the constant lists, tuples and dictionaries of the last graph that the attribute was put into."""
+        collected = holder.collected(path) if merged else ()
+        return tuple(each for each in merged if each.method == holder.chain.method and each.value in collected)
 
     def _locations(self, path: str, *, held: bool) -> tuple[Location, ...]:
         return tuple(

@@ -68,6 +68,7 @@ class ReasonFinder:
         """Returns the verdict on every slot of the frozen module, by path."""
         slots = [path for path in self._after if self._after[path].kind != "submodule"]
         alone = {path: verdict for path in slots if (verdict := verdict_of(self._alone(path)))}
+        alone |= {path: verdict for path in alone if (verdict := verdict_of(self._left_behind(path, slots)))}
         held = {path: _with(alone.get(path), self._aliased(path, alone)) for path in slots}
         kept = {path: verdict for path in slots if (verdict := held[path] or verdict_of(self._unread(path)))}
         for path in slots:
@@ -99,6 +100,22 @@ class ReasonFinder:
             if path in found:
                 yield found[path]
         yield from self._under_assigned(path)
+
+    def _left_behind(self, path: str, slots: Sequence[str]) -> Iterator[Cause]:
+        """Judges an attribute whose write later passes removed: it stays only since its submodule does."""
+        owner = path.rpartition(".")[0]
+        if not owner or path not in self._writes or path in (*self._sets, *self._requested) or self._reads.of(path):
+            return
+        if any(True for _ in self._kept_whole(path)):
+            return
+        other = next((each for each in slots if each.startswith(f"{owner}.") and self._reads.of(each)), None)
+        if other is not None:
+            fact = (
+                f"torch's search for writes found one, in a branch that later passes removed; it stays with the "
+                f"submodule {owner!r}, of which {other!r} is read ({RULES})"
+            )
+            evidence = (Evidence(fact), *self._writes[path].evidence)
+            yield Cause("module_preserved", evidence, self._writes[path].step, "", text("with_owner", other=other))
 
     def _under_assigned(self, path: str) -> Iterator[Cause]:
         """Judges an attribute of a submodule that a method assigns: which one is read is not known before it runs."""

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from freeze_engine.backends.torchscript.attributes.aliases import WildWrite, WriterSearch
+from freeze_engine.backends.torchscript.attributes.aliases import AssumedWrite, WildWrite, WriterSearch
 from freeze_engine.backends.torchscript.attributes.verdicts import WILDCARD, Cause
 from freeze_engine.backends.torchscript.graph.attribute_reads import SlotAccess, slot_accesses
 from freeze_engine.backends.torchscript.graph.forks import unscoped
-from freeze_engine.trace import Evidence, GraphSnapshot, Step
+from freeze_engine.trace import ASSUMED, Evidence, GraphSnapshot, Step
 
 RULES = "torch/csrc/jit/passes/freeze_module.cpp"
 _IN_PLACE = re.compile(r"attribute: (?P<name>.+) in %(?P<value>.+?) has inplace writer")
@@ -143,7 +143,9 @@ def _write_evidence(fact: str, record: MethodRecord, access: SlotAccess, linked:
     found = record.search.writes(access.value) if record.search else []
     for node, chain in found:
         given = (record.searched.index, node.id, node.op, node.source)
-        yield Evidence(f"{fact} ({RULES})", record.method, *given, chain)
+        one_of = record.search.one_of_several(chain) if record.search else None
+        choice = f"each element of %{one_of.value} ({one_of.op}) may be the one that is written" if one_of else ""
+        yield Evidence(f"{fact}{_assumed(choice)} ({RULES})", record.method, *given, chain)
     # Without the write that goes through a list the value may not be in one, for all that torch knows.
     through = {link.value for _, chain in found for link in chain}
     wild = record.search.wild_writes(access.value) if record.search else []
@@ -153,7 +155,11 @@ def _write_evidence(fact: str, record: MethodRecord, access: SlotAccess, linked:
     wild = [each for each in wild if not found or through.isdisjoint(link.value for link in each.put[:1])]
     for each in wild:
         yield _wild_evidence(fact, record, access, each)
-    if not found and not wild:
+    assumed = record.search.assumed_writes(access.value) if record.search else []
+    assumed = [other for other in assumed if not (other.is_guess and (found or wild))]
+    assumed = [other for other in assumed if not found or through.isdisjoint(link.value for link in other.way[:1])]
+    yield from (_assumed_evidence(fact, record, each) for each in assumed)
+    if not found and not wild and not assumed:
         yield replace(evidence_of(f"{fact} ({RULES})", record, access), source=None)  # its line is that of a read
 
 
@@ -162,9 +168,19 @@ def _wild_evidence(fact: str, record: MethodRecord, access: SlotAccess, write: W
     ends = [f"%{write.written}, which {node.op} writes, is of %{link.value} ({link.op})" for link in write.taken[-1:]]
     ends += [f"%{access.value} is of %{link.value} ({link.op})" for link in write.put[:1]]
     said = (
-        f"{fact}; {WILDCARD}: for torch, what is in lists, tuples and dictionaries may all be one tensor: "
+        f"{fact}; {WILDCARD}: {ASSUMED} that what is in lists, tuples and dictionaries may all be one tensor: "
         f"{', and '.join(ends) or f'%{access.value} and %{write.written}'}"
     )
     given = (record.searched.index, node.id, node.op, node.source)
     chain = (*write.taken, *write.put) if write.taken and write.put else ()
     return Evidence(f"{said} ({RULES})", record.method, *given, chain)
+
+
+def _assumed_evidence(fact: str, record: MethodRecord, write: AssumedWrite) -> Evidence:
+    node = write.node
+    given = (record.searched.index, node.id, node.op, node.source)
+    return Evidence(f"{fact}{_assumed(write.rule)} ({RULES})", record.method, *given, write.way)
+
+
+def _assumed(said: str) -> str:
+    return f"; {ASSUMED} that {said}" if said else ""

@@ -29,6 +29,16 @@ class WrittenValues:
             self._types[evidence.step] = {value.name: value.type for node in nodes for value in node.outputs}
         return self._types[evidence.step].get(evidence.chain[0].value, "")
 
+    def assigns_what_it_writes(self, evidence: Evidence) -> bool:
+        """Returns whether what an assignment assigns was written in place, as ``self.b += 1`` does with a tensor."""
+        if evidence.step is None:
+            return False
+        nodes = {node.id: node for node in self._steps[evidence.step].graph.walk()}
+        assignment = nodes.get(evidence.node or "")
+        assigned = assignment.inputs[1:] if assignment is not None else ()
+        makers = (node for node in nodes.values() if any(value.name in assigned for value in node.outputs))
+        return any(node.op.endswith("_") and not node.op.endswith("__") for node in makers)
+
     def is_in_branch(self, evidence: Evidence) -> bool:
         """Returns whether the writing node is in a branch of an if."""
         if evidence.step is None:

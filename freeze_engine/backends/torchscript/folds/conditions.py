@@ -42,6 +42,7 @@ from collections.abc import Iterator
 
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.use_def import BATCH_NORM, CONVS, DROPOUTS, UseDef, is_convolution
+from freeze_engine.backends.torchscript.folds.misfolds import widens
 from freeze_engine.backends.torchscript.folds.obstacles import (
     FoldCandidate,
     fork,
@@ -247,6 +248,13 @@ def operand_obstacles(weight: Constant, operand: Constant | None) -> Iterator[Ob
     )
     if not foldable:
         yield _shape_obstacle(weight, operand)
+    if widens(weight, operand):
+        yield Obstacle(
+            "dtype",
+            f"The operand is {operand.dtype} and the conv's weight {weight.dtype}: folded, the result would no longer "
+            f"be {operand.dtype}.",
+            f"Keep the operand in {weight.dtype}, and convert after it where the wider type is needed.",
+        )
     if operand.dtype.startswith("complex") and not weight.dtype.startswith("complex"):
         yield Obstacle(
             "dtype", f"The operand is {operand.dtype} and the conv's weight {weight.dtype}: the type would change."

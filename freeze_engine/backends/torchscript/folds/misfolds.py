@@ -99,7 +99,7 @@ def _operand(graph: UseDef, ranks: Ranks, conv: Node, node: Node) -> Iterator[st
             f"{what}, whose output has no batch dimension, with a constant of the shape {other.shape}: the result "
             f"has a dimension less than without freezing. Give the constant the shape {other.shape[1:]}."
         )
-    if _widens(weight, other):
+    if widens(weight, other):
         yield (
             f"{what} with a constant of {other.dtype}: the result is {weight.dtype} now, as the conv's weight is, and "
             f"was {_promoted(weight, other)} before. Keep the constant in {weight.dtype}, and convert after it where "
@@ -107,8 +107,13 @@ def _operand(graph: UseDef, ranks: Ranks, conv: Node, node: Node) -> Iterator[st
         )
 
 
-def _widens(weight: Constant, other: Constant) -> bool:
-    """Returns whether the constant promotes a tensor of the weight's type; one without dimensions does not."""
+def widens(weight: Constant, other: Constant) -> bool:
+    """Returns whether a constant promotes a tensor of the weight's type; one without dimensions does not.
+
+    Args:
+        weight: of the conv.
+        other: the constant.
+    """
     if not other.shape or weight.dtype not in _WIDTH or other.dtype not in _WIDTH:
         return False
     return _promoted(weight, other) != weight.dtype
