@@ -211,7 +211,7 @@ def test_the_chain_of_a_wildcard_leads_through_both_lists():
         (models.GivesAway, "b", "advice_models::product"),
     ],
 )
-def test_a_write_that_torch_only_assumes_is_told_as_that(model, path, op):
+def test_an_assumed_write_is_named_as_assumed(model, path, op):
     _, trace = frozen(built(model), ())
     (evidence,) = trace.attribute(path).evidence
     assert (evidence.op, evidence.chain[-1].op) == (op, "prim::GetAttr")

@@ -240,7 +240,7 @@ class Returns(nn.Module):
         return [self.alone], {"named": self.named}, self.turned.view(2, 2)
 
 
-def test_what_a_constant_list_or_dictionary_holds_is_inlined_and_what_is_computed_is_folded():
+def test_tensors_in_constant_lists_are_inlined_and_computed_ones_are_folded():
     with fe.capture() as captured:
         torch.jit.freeze(torch.jit.script(Returns().eval()))
     (trace,) = captured.traces
