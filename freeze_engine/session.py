@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -90,6 +90,7 @@ def record(
     imports: Sequence[str] = (),
     checks: Sequence[CheckName] = (),
     ablation: bool = False,
+    float_model: torch.nn.Module | torch.export.ExportedProgram | str | Path | None = None,
     progress: Progress | None = None,
     name: str | None = None,
     call: str | None = None,
@@ -117,6 +118,8 @@ def record(
             `Trace.checks`.
         ablation: whether to measure what each pass contributes, by freezing again without it; the result is
             `Trace.ablation`.
+        float_model: the model that a quantised ``model`` was made from, or its MODEL spec: both run once on the inputs,
+            and the weight and output of each layer are compared; the result is `Trace.layer_errors`.
         progress: called as ``progress(message, done, total)``, where ``done`` and ``total`` count units of one phase.
         name: the model's name in the trace.
         call: the call or command to show in the trace.
@@ -129,6 +132,8 @@ def record(
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
     if isinstance(model, (str, Path)) and existing_kind(model) is not None:
+        if float_model is not None:
+            raise FreezerError(f"float_model: {model} is only read and not run, so there is nothing to compare")
         return Recording(None, open_existing(model, name=name, call=call), {})
     from freeze_engine.backends.common.exported_programs import holds_exported
     from freeze_engine.backends.common.observer import RecordingObserver, silent
@@ -150,8 +155,16 @@ def record(
         spec = name
     module = check_module(model)
     via = via or ("trace" if holds_exported(module) else None)
-    call = call or call_text(spec, options, asked_via, checks, ablation, imports)
-    module_options = ModuleOptions(via or "script", tuple(check_inputs), name, call, known_checks(checks), ablation)
+    call = call or call_text(spec, options, asked_via, checks, ablation, imports, _as_python(float_model))
+    module_options = ModuleOptions(
+        via or "script",
+        tuple(check_inputs),
+        name,
+        call,
+        known_checks(checks),
+        ablation,
+        _float_module(float_model, map_location, imports),
+    )
     return record_loaded(module, given, options, module_options, measure, RecordingObserver(progress or silent))
 
 
@@ -179,8 +192,49 @@ def record_loaded(
     """
     from freeze_engine.tensors.values import keeping_values
 
+    finish = _compared_layers(model, inputs, module_options)
     with keeping_values(measure is None or measure.values):
-        return _recorded(model, inputs, options, module_options, measure, observer)
+        recording = _recorded(model, inputs, options, module_options, measure, observer)
+    return replace(recording, trace=finish(recording.trace))
+
+
+def _compared_layers(
+    model: torch.nn.Module, inputs: Inputs | None, module_options: ModuleOptions
+) -> Callable[[Trace], Trace]:
+    """Compares the layers with those of the float model now, since a compile may discard weights.
+
+    Returns:
+        The function that puts the result into the trace.
+    """
+    if module_options.float_model is None:
+        return lambda trace: trace
+    if inputs is None:
+        raise FreezerError("float_model needs inputs: both models run on them; pass some")
+    from freeze_engine.measure.layer_errors import layers_compared
+
+    return layers_compared(model, module_options.float_model, inputs)
+
+
+def _float_module(
+    float_model: torch.nn.Module | torch.export.ExportedProgram | str | Path | None,
+    map_location: str | None,
+    imports: Sequence[str],
+) -> torch.nn.Module | None:
+    """Returns the module of a float model."""
+    from freeze_engine.models.loading import load_model, of_program
+
+    if float_model is None or hasattr(float_model, "modules"):
+        return float_model
+    if isinstance(float_model, (str, Path)):
+        return load_model(str(float_model), map_location=map_location, imports=imports).module
+    return of_program(float_model).module
+
+
+def _as_python(float_model: object) -> str | None:
+    """Returns the argument ``float_model`` as the call of a trace shows it."""
+    if float_model is None:
+        return None
+    return repr(str(float_model)) if isinstance(float_model, (str, Path)) else type(float_model).__name__
 
 
 def _recorded(

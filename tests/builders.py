@@ -29,6 +29,7 @@ from freeze_engine.trace import (
     Interval,
     Kernel,
     Latency,
+    LayerError,
     Location,
     MemoryLedger,
     NearMiss,
@@ -319,8 +320,8 @@ def failed_trace() -> Trace:
 def tied_trace() -> Trace:
     """Returns the small trace with what later schemas added.
 
-    These are a tied weight, named inputs, bytes to save, call paths, values of weights, a compiled package, an origin
-    and a runtime.
+    These are a tied weight, named inputs, bytes to save, call paths, values of weights, a compiled package, an origin,
+    a runtime and the error of a layer.
     """
     whole = small_trace()
     first, *others = whole.steps
@@ -343,6 +344,7 @@ def tied_trace() -> Trace:
             ),
             RuntimeGraph("describe", None, reason="it was not run"),
         ),
+        layer_errors=(LayerError("block.conv", (OutputError("weight", 0.5, 0.25, 40.0, 0, False, 3.0),)),),
     )
 
 

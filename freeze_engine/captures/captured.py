@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from freeze_engine.captures.unrecorded import unrecorded_lines
+from freeze_engine.captures.unrecorded import unmade_text, unrecorded_lines
 from freeze_engine.trace import Trace
 from freeze_engine.trace.rules.texts import with_plain_texts
 from freeze_engine.trace.validation import problems
@@ -41,6 +41,7 @@ class Captured:
         self._built: dict[RawFreeze, tuple[tuple[object, ...], Trace]] = {}
         self._callables: dict[RawCompile, CallableTrace] = {}
         self._ended: list[RawCompile] = []
+        self._unmade: list[str] = []
         self._kept: tuple[Trace, ...] = ()
         self._over = False
         self._lock = threading.RLock()
@@ -79,7 +80,7 @@ class Captured:
         already, the tensors of a module could not be read.
         """
         with self._lock:
-            return tuple(unrecorded_lines(self._freezes, self._compiles))
+            return (*dict.fromkeys(self._unmade), *unrecorded_lines(self._freezes, self._compiles))
 
     def end(self) -> None:
         """Marks the ``with`` block as finished."""
@@ -117,8 +118,13 @@ class Captured:
                     self._emit(number, found)
 
     def _emit(self, number: int, found: RawFreeze | list[RawCompile]) -> None:
-        if self._on_trace is not None:
+        """Passes on a trace. The freeze is the user's, and goes on whatever goes wrong here."""
+        if self._on_trace is None:
+            return
+        try:
             self._on_trace(number, self._trace(found, False))
+        except Exception as error:  # noqa: BLE001 - told at the end of the capture
+            self._unmade.append(unmade_text(error))
 
     def _begun(self) -> Iterator[RawFreeze | list[RawCompile]]:
         from freeze_engine.backends.inductor.record import callables

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from freeze_engine.captures.spare_folder import made_spare_folder, spare_folder
 from freeze_engine.captures.trace_names import SUFFIX, TraceNames
+from freeze_engine.captures.unrecorded import unmade_text
 from freeze_engine.errors import FreezerError
 from freeze_engine.serde import load, save
 from freeze_engine.trace import Trace
@@ -121,9 +122,13 @@ class ProcessRecorder:
         """Saves the remaining traces, and keeps the sentences on freezes that left none."""
         if self._captured is None:
             return
-        for number, trace in enumerate(self._captured.traces, 1):
-            self.save(number, trace)
-        self.unrecorded = self._captured.unrecorded
+        unmade: tuple[str, ...] = ()
+        try:
+            for number, trace in enumerate(self._captured.traces, 1):
+                self.save(number, trace)
+        except Exception as error:  # noqa: BLE001 - the exit code is the user's
+            unmade = (unmade_text(error),)
+        self.unrecorded = tuple(dict.fromkeys((*self._captured.unrecorded, *unmade)))
 
     def unfollow(self, lines: tuple[str, ...]) -> None:
         """Keeps the sentences on processes that could not be recorded."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,6 +39,16 @@ def unrecorded_lines(freezes: FreezeCapture, compiles: CompileCapture) -> Iterat
         )
     for path in dict.fromkeys(freezes.loaded_frozen):
         yield f"{path} was frozen already when it was saved, so no pass ran here. Record where it is frozen."
+
+
+def unmade_text(error: Exception) -> str:
+    """Returns a sentence on a freeze whose trace could not be put together."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = "".join(f" ({Path(frame.filename).name}:{frame.lineno})" for frame in last)
+    return (
+        f"A freeze happened whose trace could not be put together, a fault of freezer-ui: {type(error).__name__}: "
+        f"{error}{where}. Please report it."
+    )
 
 
 def _counted(count: int, thing: str) -> str:

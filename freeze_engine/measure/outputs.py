@@ -89,7 +89,7 @@ def compare_outputs(actual: object, expected: object, reference: Reference) -> N
         if problem:
             problems.append(f"output {leaf.path} {problem}")
         if isinstance(mine, torch.Tensor) and isinstance(other, torch.Tensor) and mine.shape == other.shape:
-            entries.append(_output_error(leaf.path, mine, other, reference == "float64"))
+            entries.append(output_error(leaf.path, mine, other, reference == "float64"))
     return Numerics(reference, tuple(entries), "; ".join(problems) or None)
 
 
@@ -189,7 +189,15 @@ class _Totals:
         return 10 * math.log10(self.signal / self.noise)
 
 
-def _output_error(path: str, actual: torch.Tensor, expected: torch.Tensor, cast: bool) -> OutputError:
+def output_error(path: str, actual: torch.Tensor, expected: torch.Tensor, cast: bool) -> OutputError:
+    """Returns the error of one tensor against another of the same shape.
+
+    Args:
+        path: its name.
+        actual: the tensor.
+        expected: the reference.
+        cast: whether the reference is cast to the tensor's dtype for what depends on the dtype.
+    """
     stored = actual.dtype
     actual, expected = _plain(actual), _plain(expected).to(actual.device)
     totals = _Totals(ulp=0.0 if actual.dtype == stored else None)

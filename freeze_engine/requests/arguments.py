@@ -90,12 +90,14 @@ def call_text(
     checks: Sequence[str] = (),
     ablation: bool = False,
     imports: Sequence[str] = (),
+    float_model: str | None = None,
 ) -> str:
     """Writes the call of `record` as Python, without arguments that have their default.
 
     Args:
         model: its first argument, as Python.
         options, via, checks, ablation, imports: its arguments of these names.
+        float_model: that argument as Python, ``None`` if there is none.
     """
     changed = [
         f"{each.name}={value!r}" for each in fields(options) if (value := getattr(options, each.name)) != each.default
@@ -106,6 +108,7 @@ def call_text(
     parts += [f"options=fe.{type(options).__name__}({', '.join(changed)})"] if changed else []
     parts += [f"via={via!r}"] if via else []
     parts += [f"imports={tuple(imports)!r}"] if imports else []
+    parts += [f"float_model={float_model}"] if float_model is not None else []
     parts += [f"checks={tuple(checks)!r}"] if checks else []
     parts += ["ablation=True"] if ablation else []
     return f"fe.record({', '.join(parts)})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.option_metadata import Choice, option
@@ -330,6 +330,7 @@ class ModuleOptions:
         call: the call or command to show in the trace.
         checks: the checks to run on the frozen module.
         ablation: whether to measure what each pass contributes on its own.
+        float_model: the module that a quantised module was made from, to compare its layers with.
     """
 
     via: Literal["script", "trace"] = "script"
@@ -338,6 +339,7 @@ class ModuleOptions:
     call: str | None = None
     checks: tuple[CheckName, ...] = ()
     ablation: bool = False
+    float_model: Any = None
 
     def __post_init__(self) -> None:
         """Checks ``via``.

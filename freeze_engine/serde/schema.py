@@ -47,6 +47,7 @@ SINCE: dict[tuple[str, str], int] = {
     ("Trace", "package"): 6,
     ("Trace", "origin"): 7,
     ("Trace", "runtime"): 7,
+    ("Trace", "layer_errors"): 8,
 }
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 

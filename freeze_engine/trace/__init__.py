@@ -52,6 +52,7 @@ from freeze_engine.trace.measurements import (
     Contribution as Contribution,
     Interval as Interval,
     Latency as Latency,
+    LayerError as LayerError,
     Numerics as Numerics,
     OutputError as OutputError,
     Payoff as Payoff,

@@ -74,6 +74,24 @@ class OutputError:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerError:
+    """Numeric error of one layer of a quantised model against that layer of the float model; since version 8.
+
+    Attributes:
+        layer: path of its module.
+        errors: of its ``weight``, dequantised, and of its ``output`` in a run of each model on the recorded inputs,
+            which includes the errors of the layers before it; one that could not be compared is not there.
+    """
+
+    layer: str
+    errors: tuple[OutputError, ...]
+
+    def of(self, what: Literal["weight", "output"]) -> OutputError | None:
+        """Returns the error of the weight or the output, ``None`` if it could not be compared."""
+        return next((error for error in self.errors if error.output == what), None)
+
+
+@dataclass(frozen=True, slots=True)
 class Numerics:
     """Numeric error of one executable snapshot against one reference.
 

@@ -9,7 +9,7 @@ from freeze_engine.trace.aliases import AliasAnalysis
 from freeze_engine.trace.attributes import AttributeFate
 from freeze_engine.trace.environment import Environment, Failure, InputSpec, Notice
 from freeze_engine.trace.graph import GraphSnapshot
-from freeze_engine.trace.measurements import Baseline, Contribution, Latency, Numerics
+from freeze_engine.trace.measurements import Baseline, Contribution, Latency, LayerError, Numerics
 from freeze_engine.trace.package import Package
 from freeze_engine.trace.post_freeze import Check, MemoryLedger
 from freeze_engine.trace.programs import Program
@@ -155,6 +155,7 @@ class Trace(_Indexed):
         package: what ahead-of-time compilation made, ``None`` for the other backends.
         origin: what the trace was made of. One that is no recording has only what could be read.
         runtime: what TorchScript's executor makes of the frozen methods; empty if that was not looked at.
+        layer_errors: errors of a quantised model's layers against the float model; empty if none was given.
     """
 
     name: str
@@ -180,6 +181,7 @@ class Trace(_Indexed):
     package: Package | None = None
     origin: Origin = "recording"
     runtime: tuple[RuntimeGraph, ...] = ()
+    layer_errors: tuple[LayerError, ...] = ()
 
     def __repr__(self) -> str:
         changed = sum(step.changed for step in self.steps)

@@ -85,7 +85,7 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     from freeze_engine.models.tensors import make_inputs
 
     observer.progress("loading the model", 1, 3)
-    model = _loaded(request)
+    model = _loaded(request, request.model)
     observer.progress("making the inputs", 2, 3)
     inputs = make_inputs(wanted, device=request.device or "cpu", trusted=request.trusted) if wanted else model.inputs
     if request.must_bind and wanted and inputs is not None:
@@ -96,7 +96,13 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
     call = request.call or call_text(
-        repr(request.model), options, request.via, request.checks, request.ablation, request.imports
+        repr(request.model),
+        options,
+        request.via,
+        request.checks,
+        request.ablation,
+        request.imports,
+        None if request.float_model is None else repr(request.float_model),
     )
     module_options = ModuleOptions(
         request.via or model.via,
@@ -104,6 +110,7 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
         call=call,
         checks=known_checks(request.checks),
         ablation=request.ablation,
+        float_model=None if request.float_model is None else _loaded(request, request.float_model).module,
     )
     recording = record_loaded(model.module, inputs, options, module_options, request.measure, observer)
     trace = recording.trace
@@ -134,11 +141,11 @@ def _finished(trace: Trace, request: RecordRequest, *, has_inputs: bool) -> JobE
     return JobEnded("finished", request.output, f"recorded {count}, {found}", unmeasured=str(found))
 
 
-def _loaded(request: RecordRequest) -> LoadedModel:
+def _loaded(request: RecordRequest, model: str) -> LoadedModel:
     from freeze_engine.models.loading import load_model
 
-    with code_of(request.model):
-        return load_model(request.model, map_location=request.device, imports=request.imports, trusted=request.trusted)
+    with code_of(model):
+        return load_model(model, map_location=request.device, imports=request.imports, trusted=request.trusted)
 
 
 def _failed(error: BaseException, observer: _JobObserver, memory_bytes: int | None, *, interrupted: bool) -> JobEnded:

@@ -56,6 +56,7 @@ class RecordRequest:
             ``/proc``, as on Linux.
         checks: the checks to run on the frozen module.
         ablation: whether to measure what each pass contributes on its own.
+        float_model: a MODEL that the recorded one was quantised from, to compare their layers; ``None`` for none.
         must_bind: whether to refuse ``inputs`` that do not fit the parameters of the model's ``forward``, before
             anything is frozen; else such a model is recorded and not measured.
         reads_only: whether to read what exists already (`freeze_engine.opening`), and never to load a model.
@@ -140,6 +141,14 @@ class RecordRequest:
         "switch",
         "What each pass contributes",
         "freeze again without each pass, to measure what it contributes; takes that many freezes more",
+    )
+    float_model: str | None = option(
+        None,
+        "text",
+        "Float model",
+        "the model that this one was quantised from: compare weight and output of each layer",
+        metavar="MODEL",
+        empty="none",
     )
     sandbox: bool | None = None
     must_bind: bool = False

@@ -30,6 +30,7 @@ export class ComparisonSummaryPanel extends SummaryPanel {
   content() {
     const { comparison } = /** @type {ComparisonModel} */ (this.app.model);
     const { about, changes, sentences } = comparison.summary;
+    const { folds } = comparison;
     return h(
       "div.fv-answer",
       null,
@@ -37,6 +38,18 @@ export class ComparisonSummaryPanel extends SummaryPanel {
         h("p.fv-answer-sentence.fv-answer-side", null, sideSign(side), " ", sentence),
       ),
       h("section.fv-answer-part", null, h("h2", null, "What changed from A to B"), this.changes(changes)),
+      folds.length
+        ? h(
+            "section.fv-answer-part",
+            null,
+            h("h2", null, "What torch.compile and AOTInductor fold"),
+            h(
+              "ul.fv-list",
+              null,
+              folds.map((line) => h("li", null, line)),
+            ),
+          )
+        : null,
       h("p.fv-answer-about.fv-muted", null, about),
     );
   }

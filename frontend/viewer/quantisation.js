@@ -19,7 +19,9 @@ export class QuantisationPanel {
 
   render() {
     if (this.element.childElementCount) return;
-    const { sentence, error, layers, left } = /** @type {QuantisationView} */ (this.app.model.view.quantisation);
+    const { sentence, error, has_errors, layers, left } = /** @type {QuantisationView} */ (
+      this.app.model.view.quantisation
+    );
     fill(
       this.element,
       h(
@@ -31,8 +33,8 @@ export class QuantisationPanel {
           null,
           grid(
             "Layers",
-            HEADS,
-            layers.flatMap((layer) => this.layer(layer)),
+            has_errors ? [...HEADS, ERRORS] : HEADS,
+            layers.flatMap((layer) => this.layer(layer, has_errors)),
           ),
         ),
         h("p.fv-muted.fv-small", null, error),
@@ -41,8 +43,11 @@ export class QuantisationPanel {
     );
   }
 
-  /** @param {QuantisedRow} layer */
-  layer(layer) {
+  /**
+   * @param {QuantisedRow} layer
+   * @param {boolean} hasErrors whether a layer was compared with the float model
+   */
+  layer(layer, hasErrors) {
     const { step, node, patterns } = layer;
     const where = this.app.link(layer.name, { step, node, tab: "graph" }, `${layer.name} in the graph`);
     const undone = layer.undone_by === null ? null : [" ", this.app.details.stepLink(layer.undone_by)];
@@ -64,13 +69,18 @@ export class QuantisationPanel {
       h("td", null, layer.kernel),
       h("td.fv-num", null, layer.bytes),
       h("td.fv-num", null, layer.is_quantised ? layer.rounding : "–"),
+      ...(hasErrors ? [h("td.fv-num", null, layer.errors[0], h("div", null, layer.errors[1]))] : []),
     ];
     const row = h("tr", null, cells);
     if (!patterns.length) return [row];
     const items = patterns.map((pattern) => this.pattern(pattern));
     return [
       row,
-      h("tr.fv-quantisation-patterns", null, h("td", { colspan: HEADS.length }, h("ul.fv-list", null, items))),
+      h(
+        "tr.fv-quantisation-patterns",
+        null,
+        h("td", { colspan: HEADS.length + Number(hasErrors) }, h("ul.fv-list", null, items)),
+      ),
     ];
   }
 
@@ -109,6 +119,7 @@ export class QuantisationPanel {
   }
 }
 
+const ERRORS = "Error against the float model";
 const HEADS = [
   "Layer",
   "Computes on",

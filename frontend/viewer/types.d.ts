@@ -554,6 +554,7 @@ interface ByLine {
 interface QuantisationView {
   sentence: string;
   error: string;
+  has_errors: boolean;
   layers: QuantisedRow[];
   left: { node: string; op: string; step: number; why: string }[];
 }
@@ -573,6 +574,7 @@ interface QuantisedRow {
   kernel: string;
   bytes: string;
   rounding: string;
+  errors: string[];
   is_quantised: boolean;
   weights: string[];
   patterns: QuantisationPattern[];
@@ -784,5 +786,6 @@ interface ComparisonData {
   settings: Setting[];
   failures: (string | null)[];
   near_misses: NearMissText[][];
+  folds: string[];
   empty: boolean;
 }

@@ -8917,19 +8917,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     render() {
       if (this.element.childElementCount) return;
-      const { sentence: sentence3, error: error2, layers, left: left2 } = this.app.model.view.quantisation;
-      fill(this.element, h("div.fv-quantisation", null, h("p", null, sentence3), h("div", null, grid("Layers", HEADS, layers.flatMap((layer) => this.layer(layer)))), h("p.fv-muted.fv-small", null, error2), left2.length ? this.left(left2) : null));
+      const { sentence: sentence3, error: error2, has_errors, layers, left: left2 } = this.app.model.view.quantisation;
+      fill(this.element, h("div.fv-quantisation", null, h("p", null, sentence3), h("div", null, grid("Layers", has_errors ? [...HEADS, ERRORS] : HEADS, layers.flatMap((layer) => this.layer(layer, has_errors)))), h("p.fv-muted.fv-small", null, error2), left2.length ? this.left(left2) : null));
     }
-    layer(layer) {
+    layer(layer, hasErrors) {
       const { step, node, patterns } = layer;
       const where = this.app.link(layer.name, { step, node, tab: "graph" }, `${layer.name} in the graph`);
       const undone = layer.undone_by === null ? null : [" ", this.app.details.stepLink(layer.undone_by)];
       const outcome = h("span", { class: `fv-${layer.tone}`, title: layer.meaning }, undone ? "undone by" : layer.outcome);
-      const cells2 = [h("td", null, where, h("div.fv-muted.fv-small.fv-wrap", null, [layer.op, layer.method].filter(Boolean).join(", "))), h("td", null, outcome, undone, h("div.fv-muted.fv-small.fv-wrap", null, layer.meaning)), h("td", null, layer.weight, h("div.fv-muted.fv-small.fv-wrap", null, layer.weights.join(", "))), h("td", null, layer.activation), h("td", null, layer.kernel), h("td.fv-num", null, layer.bytes), h("td.fv-num", null, layer.is_quantised ? layer.rounding : "–")];
+      const cells2 = [h("td", null, where, h("div.fv-muted.fv-small.fv-wrap", null, [layer.op, layer.method].filter(Boolean).join(", "))), h("td", null, outcome, undone, h("div.fv-muted.fv-small.fv-wrap", null, layer.meaning)), h("td", null, layer.weight, h("div.fv-muted.fv-small.fv-wrap", null, layer.weights.join(", "))), h("td", null, layer.activation), h("td", null, layer.kernel), h("td.fv-num", null, layer.bytes), h("td.fv-num", null, layer.is_quantised ? layer.rounding : "–"), ...hasErrors ? [h("td.fv-num", null, layer.errors[0], h("div", null, layer.errors[1]))] : []];
       const row = h("tr", null, cells2);
       if (!patterns.length) return [row];
       const items = patterns.map((pattern) => this.pattern(pattern));
-      return [row, h("tr.fv-quantisation-patterns", null, h("td", { colspan: HEADS.length }, h("ul.fv-list", null, items)))];
+      return [row, h("tr.fv-quantisation-patterns", null, h("td", { colspan: HEADS.length + Number(hasErrors) }, h("ul.fv-list", null, items)))];
     }
     pattern({ name: name2, group: group2, step, matched, why }) {
       const sign2 = h(`span.fv-check-sign.fv-${matched ? "good" : "warn"}`, { role: "img", "aria-label": matched ? "matched" : "did not match" }, matched ? "✓" : "✕");
@@ -8941,6 +8941,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("div", null, grid("Conversions that the last graph still computes", ["Node", "Operator", "Why"], rows));
     }
   };
+  var ERRORS = "Error against the float model";
   var HEADS = ["Layer", "Computes on", "Weight", "Activation", "Operator", "Bytes of the weight", "Rounding per element"];
   var SourceGraph = class {
     constructor(app, acts) {
@@ -10311,7 +10312,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     content() {
       const { comparison } = this.app.model;
       const { about, changes, sentences } = comparison.summary;
-      return h("div.fv-answer", null, sentences.map((sentence3, side) => h("p.fv-answer-sentence.fv-answer-side", null, sideSign(side), " ", sentence3)), h("section.fv-answer-part", null, h("h2", null, "What changed from A to B"), this.changes(changes)), h("p.fv-answer-about.fv-muted", null, about));
+      const { folds } = comparison;
+      return h("div.fv-answer", null, sentences.map((sentence3, side) => h("p.fv-answer-sentence.fv-answer-side", null, sideSign(side), " ", sentence3)), h("section.fv-answer-part", null, h("h2", null, "What changed from A to B"), this.changes(changes)), folds.length ? h("section.fv-answer-part", null, h("h2", null, "What torch.compile and AOTInductor fold"), h("ul.fv-list", null, folds.map((line2) => h("li", null, line2)))) : null, h("p.fv-answer-about.fv-muted", null, about));
     }
     changes(changes) {
       if (!changes.length) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
 from pathlib import Path
@@ -14,6 +15,9 @@ from torch import nn
 import freeze_engine as fe
 from freeze_engine.analysis import quantisation_outcome
 from freeze_engine.backends.common.exported_programs import check_evaluates
+from freeze_engine.measure.layer_errors import layer_errors, layers_compared
+from freeze_engine.requests.inputs import Inputs
+from tests.builders import small_trace
 from tests.road_pages import run_page
 
 # torchao warns of what the next torch will change.
@@ -93,3 +97,50 @@ def test_saved_quantised_program_is_recorded_with_its_imports(converted: nn.Modu
     recording = fe.record(str(path), imports=imports, measure=None)
     assert recording.trace.call == f"fe.record({str(path)!r}, inputs, imports={imports!r})"
     assert quantisation_outcome(recording.trace) is not None
+
+
+def test_layers_are_compared_with_those_of_the_float_model(page: dict[str, Any]) -> None:
+    trace = fe.record(page["converted"], (page["x"],), float_model=page["model"], measure=None).trace
+    assert trace.call == "fe.record(GraphModule, inputs, float_model=Sequential)"
+    assert [error.layer for error in trace.layer_errors] == ["0", "2"]
+    found = quantisation_outcome(trace)
+    assert found is not None
+    for layer in found.layers:
+        assert layer.weight_error is not None
+        assert layer.output_error is not None
+        assert layer.rounding is not None
+        assert 0 < layer.weight_error.max_abs <= layer.rounding * 1.001
+        assert 20 < layer.output_error.sqnr_db < 80
+    assert fe.loads(fe.dumps(trace)) == trace
+
+
+def test_layers_of_tensor_subclasses_are_compared_by_their_values() -> None:
+    torchao("pt2e.quantize_pt2e")
+    api = importlib.import_module("torchao.quantization")
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 4)).eval()
+    quantised = copy.deepcopy(model)
+    api.quantize_(quantised, api.Int8WeightOnlyConfig(), filter_fn=lambda module, path: path == "0")
+    first, second = layer_errors(quantised, model, Inputs((torch.randn(4, 32),)))
+    weight, output = first.of("weight"), first.of("output")
+    assert weight is not None
+    assert output is not None
+    assert 0 < weight.max_abs < 0.01
+    assert 20 < output.sqnr_db < 80
+    same = second.of("weight")
+    assert same is not None
+    assert same.max_abs == 0
+
+
+def test_models_that_cannot_be_compared_are_a_notice(page: dict[str, Any]) -> None:
+    for other, why in (
+        (nn.Linear(3, 3), "RuntimeError: mat1 and mat2 shapes cannot be multiplied"),
+        (nn.Identity(), "none of its layers has the path of a layer"),
+    ):
+        trace = layers_compared(page["converted"], other, Inputs((page["x"],)))(small_trace())
+        assert trace.layer_errors == ()
+        assert trace.notices[-1].code == "not_measured"
+        assert trace.notices[-1].message.startswith("The error of each layer against the float model was not measured")
+        assert why in trace.notices[-1].message
+    with pytest.raises(fe.FreezerError, match="float_model needs inputs"):
+        fe.record(nn.Linear(2, 2).eval(), float_model=nn.Linear(2, 2), measure=None)

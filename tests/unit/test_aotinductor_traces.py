@@ -18,6 +18,7 @@ from freeze_engine.trace import (
 )
 from tests.graphs import node
 from tests.two_backends import inductor, torchscript
+from viewer.page import comparison_data
 from viewer.text.diff.text import diff_text
 from viewer.text.stats import stats_text
 from viewer.views import view_data
@@ -84,6 +85,8 @@ def test_a_comparison_with_torch_compile_says_what_either_folds_and_by_which_pas
     assert folded
     known = f"both fold {len(folded)} of {len(of_compile.attributes)} parameters and buffers"
     assert f"{known}, and neither any other" in " ".join(diff_text(fe.diff_traces(of_compile, of_package), ()).split())
+    assert comparison_data(of_compile, of_package)["comparison"]["folds"][0] == f"{known}, and neither any other"
+    assert comparison_data(of_compile, torchscript())["comparison"]["folds"] == []
     fates = (replace(fate, fate="inlined") if fate.path == folded[0] else fate for fate in of_package.attributes)
     less = fe.diff_traces(of_compile, replace(of_package, attributes=tuple(fates)))
     (fate,) = (fate for fate in of_compile.attributes if fate.path == folded[0])

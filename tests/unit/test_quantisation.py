@@ -16,7 +16,7 @@ import freeze_engine as fe
 from freeze_engine.analysis import pass_notes, pass_title, quantisation_outcome
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
 from freeze_engine.analysis.quantisation.layer import Quantisation
-from freeze_engine.analysis.quantisation.operators import dtype_of, elements_of, short
+from freeze_engine.analysis.quantisation.operators import dtype_of, elements_of, is_narrow, short
 from freeze_engine.analysis.quantisation.patterns import (
     left_over,
     unmatched_fusion,
@@ -24,7 +24,7 @@ from freeze_engine.analysis.quantisation.patterns import (
     unmatched_prepack,
 )
 from freeze_engine.analysis.quantisation.undone import with_undone
-from freeze_engine.trace import Constant, GraphSnapshot, Node, Value
+from freeze_engine.trace import Constant, GraphSnapshot, LayerError, Node, OutputError, Value
 from tests.builders import small_trace
 from viewer.text.stats import stats_text
 from viewer.views import view_data
@@ -192,7 +192,8 @@ def test_stats_name_the_layers_and_the_patterns_that_did_not_match() -> None:
     assert "\nQuantisation\n  5 layers: 4 undone by freezing; 1 not quantised; " in text
     assert "  block.0 (aten.mm.default): undone by constant_fold; weight int8 → float32, packed, " in text
     assert "no int8 weight-only matrix product (fusions with packed operators, pass_pattern_1): " in text
-    assert "The error of each layer's output against the float model is unknown" in text
+    assert "The error of each layer against the float model is unknown" in text
+    assert "--float-model MODEL or fe.record(…, float_model=…)" in text
 
 
 def test_view_has_a_row_for_each_layer_with_its_patterns() -> None:
@@ -430,6 +431,44 @@ def test_scaled_product_has_its_weight_second() -> None:
     found = quantisation_outcome(one_step(*tensors, product))
     assert found is not None
     assert [(each.weight_before, each.rounding) for each in found.layers] == [("float8_e4m3fn", None)]
+    (layer,) = found.layers
+    weight, scale = (held.constant.nbytes for held in (tensors[0], tensors[2]) if held.constant is not None)
+    assert layer.bytes_before == weight + scale
+
+
+@pytest.mark.parametrize(
+    ("dtype", "is_it"),
+    [
+        *(
+            (name, True)
+            for name in ("int8", "uint8", "int4", "uint1", "int16", "uint16", "qint8", "quint8", "quint4x2")
+        ),
+        *((name, True) for name in ("float8_e4m3fn", "float4_e2m1fn_x2", "bits1x8", "bits4x2")),
+        *((name, False) for name in ("int32", "uint32", "int64", "uint64", "qint32", "bits16", "bool", "float16", "")),
+    ],
+)
+def test_weights_are_quantised_by_dtypes_of_at_most_16_bits_that_hold_no_plain_numbers(dtype: str, is_it: bool) -> None:
+    assert is_narrow(dtype) == is_it
+
+
+def test_errors_against_the_float_model_stand_beside_their_layers() -> None:
+    trace = trace_of("pt2e")
+    view = quantisation_view(trace)
+    assert view is not None
+    assert not view["has_errors"]
+    first, second = [layer["name"] for layer in view["layers"]][:2]
+    weight, output = OutputError("weight", 0.5, 0.25, 40.0, 0, False), OutputError("output", 0.1, 0.2, 12.34, 0, False)
+    compared = replace(trace, layer_errors=(LayerError(first, (weight, output)), LayerError("elsewhere", (weight,))))
+    view = quantisation_view(compared)
+    assert view is not None
+    assert [layer["errors"] for layer in view["layers"]][:2] == [
+        ["weight 5.0e-01, 40.0 dB", "output 1.0e-01, 12.3 dB"],
+        ["weight unknown", "output unknown"],
+    ]
+    assert f"The worst output is that of {first} (12.3 dB of signal over error)." in view["error"]
+    assert "Not found in the float model: " in view["error"]
+    assert second in view["error"].partition("Not found in the float model: ")[2]
+    assert "  error against the float model: weight 5.0e-01, 40.0 dB; output 1.0e-01, 12.3 dB\n" in stats_text(compared)
 
 
 @pytest.mark.parametrize(("dtype", "name", "each"), [("int32", "_mm", 8), ("uint8", "_mm_for_cpu", 2)])

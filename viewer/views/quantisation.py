@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import freeze_engine as fe
 from freeze_engine import analysis
+from freeze_engine.trace import OutputError
 from viewer.views.wording import STAGES
 
 _OUTCOMES: Final = {
@@ -28,7 +29,12 @@ _MEANINGS: Final = {
 }
 _TONES: Final = {"quantised": "good", "weight only": "good", "dequantised": "warn", "undone": "bad"}
 ERROR_UNKNOWN: Final = (
-    "The error of each layer's output against the float model is unknown: the recording has the quantised model only."
+    "The error of each layer against the float model is unknown: the recording has the quantised model only. Record it "
+    "again with the float model, --float-model MODEL or fe.record(…, float_model=…)."
+)
+_ERROR_KNOWN: Final = (
+    "Errors are those against the float model: of the weight as the layer reads it, and of its output when each model "
+    "ran on the recorded inputs, which includes the errors of the layers before it."
 )
 
 
@@ -45,6 +51,7 @@ def quantisation_view(trace: fe.Trace) -> dict[str, Any] | None:
     return {
         "sentence": sentence(found),
         "error": error_sentences(found),
+        "has_errors": has_errors(found),
         "layers": [_layer(trace, layer, several) for layer in found.layers],
         "left": [
             {
@@ -72,12 +79,30 @@ def sentence(found: analysis.Quantisation) -> str:
 
 
 def error_sentences(found: analysis.Quantisation) -> str:
-    """Returns a sentence on the errors, with the bound of the rounding where a layer has one."""
+    """Returns sentences on the errors, with the bound of the rounding where a layer has one."""
     count, bounded = len(found.quantised), sum(layer.rounding is not None for layer in found.quantised)
+    told = _known_errors(found) if has_errors(found) else ERROR_UNKNOWN
     if not bounded:
-        return ERROR_UNKNOWN
+        return told
     where = "a weight" if bounded == count else f"the weight of {bounded} of {count} quantised layers"
-    return f"{ERROR_UNKNOWN} Rounding put at most half of the largest scale into an element of {where}."
+    return f"{told} Rounding put at most half of the largest scale into an element of {where}."
+
+
+def has_errors(found: analysis.Quantisation) -> bool:
+    """Returns whether a layer was compared with the float model's."""
+    return any(layer.weight_error is not None or layer.output_error is not None for layer in found.layers)
+
+
+def _known_errors(found: analysis.Quantisation) -> str:
+    outputs = [(layer.output_error.sqnr_db, layer.name) for layer in found.quantised if layer.output_error is not None]
+    missing = [layer.name for layer in found.quantised if layer.weight_error is None and layer.output_error is None]
+    told = _ERROR_KNOWN
+    if outputs:
+        worst, name = min(outputs)
+        told += f" The worst output is that of {name} ({worst:.1f} dB of signal over error)."
+    if missing:
+        told += f" Not found in the float model: {', '.join(missing)}."
+    return told
 
 
 _COUNTED: Final = {
@@ -105,6 +130,8 @@ def quantisation_lines(trace: fe.Trace) -> Iterator[str]:
             f"{layer['name']} ({layer['op']}): {layer['outcome']}; weight {layer['weight']}, "
             f"activation {layer['activation']}, {layer['bytes']}"
         )
+        if view["has_errors"]:
+            yield f"  error against the float model: {'; '.join(layer['errors'])}"
         for pattern in layer["patterns"]:
             if not pattern["matched"]:
                 yield f"  no {pattern['name']} ({pattern['group']}): {pattern['why']}"
@@ -130,6 +157,7 @@ def _layer(trace: fe.Trace, layer: analysis.QuantisedLayer, several: bool) -> di
         "kernel": layer.kernel or "unknown",
         "bytes": _bytes(layer),
         "rounding": "unknown" if layer.rounding is None else f"≤ {analysis.error_text(layer.rounding)}",
+        "errors": [_error("weight", layer.weight_error), _error("output", layer.output_error)],
         "is_quantised": layer.outcome != "float",
         "weights": list(layer.weights),
         "patterns": [
@@ -143,6 +171,12 @@ def _layer(trace: fe.Trace, layer: analysis.QuantisedLayer, several: bool) -> di
             for each in layer.patterns
         ],
     }
+
+
+def _error(what: str, error: OutputError | None) -> str:
+    if error is None:
+        return f"{what} unknown"
+    return f"{what} {analysis.error_text(error.max_abs)}, {error.sqnr_db:.1f} dB"
 
 
 def pass_label(trace: fe.Trace, step: int | None, name: str) -> str:

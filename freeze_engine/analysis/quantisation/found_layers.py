@@ -10,6 +10,7 @@ from freeze_engine.analysis.quantisation.operators import (
     COMPUTE,
     INT4_IN,
     ITEM_BYTES,
+    SCALES,
     elements_of,
     is_int4_packed,
     is_narrow,
@@ -60,8 +61,10 @@ def layers_of(values: GraphValues) -> Iterator[FoundLayer]:
 
 
 def _behind(values: GraphValues, node: Node, weight: str) -> frozenset[str]:
-    """Returns what a weight is made of, with the scale that its product is multiplied by afterwards."""
-    sources = values.static[weight]
+    """Returns what a weight is made of, with its scales: operands beside it, or what its product is multiplied by."""
+    places = SCALES.get(short(node.op), ())
+    own = [values.static.get(node.inputs[place], frozenset()) for place in places if place < len(node.inputs)]
+    sources = values.static[weight].union(*own)
     if not any(is_narrow(values.dtype(name)) for name in sources):
         return sources
     return sources | scales_after(values, node)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from freeze_engine.trace import OutputError
+
 Outcome = Literal["quantised", "weight only", "dequantised", "undone", "float", "unknown"]
 """How a layer computes after freezing.
 
@@ -59,6 +61,8 @@ class QuantisedLayer:
         rounding: the largest error that rounding put into an element of an integer weight: half of the largest scale.
             ``None`` for other weights, and if the trace does not tell which tensor is the scale.
         patterns: torch's patterns for it, in order.
+        weight_error: error of its dequantised weight against the float model's, ``None`` if that was not compared.
+        output_error: the same of its output, which includes the errors of the layers before it.
     """
 
     name: str
@@ -80,6 +84,8 @@ class QuantisedLayer:
     undone_by: int | None = None
     rounding: float | None = None
     patterns: tuple[Pattern, ...] = ()
+    weight_error: OutputError | None = None
+    output_error: OutputError | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,11 @@ _DTYPES: Final = {
 }
 _TYPE: Final = re.compile(r"(\w+)\(([^)\]]*)")
 WIDE: Final = ("float64", "float32", "float16", "bfloat16")
-_NARROW: Final = ("int8", "uint", "int4", "int2", "int1", "bits", "float8", "float4", "qint", "quint")
+#: Integers of up to 16 bits, which `quantized_decomposed` takes for weights, and floating point of up to 8. Wider
+#: integers are indices and sums: torch's ``qint32`` is for biases.
+_NARROW: Final = re.compile(
+    r"u?int([1-8]|16)|q?u?int8|quint4x2|quint2x4|bits(8|1x8|2x4|4x2)|float[48]_\w+",
+)
 ITEM_BYTES: Final = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
 #: Operators with a weight, by their names without namespace and overload; the places among the values that they read
@@ -36,6 +40,12 @@ COMPUTE: Final[dict[str, tuple[int, ...]]] = {
     **dict.fromkeys(("embedding", "embedding_bag"), (0,)),
     **dict.fromkeys(("_weight_int8pack_mm", "_weight_int4pack_mm", "_weight_int4pack_mm_for_cpu"), (1,)),
     **dict.fromkeys(("qconv_pointwise", "qconv2d_pointwise", "qlinear_pointwise"), (1,)),
+}
+#: Places of the weight's scales and zero points, for the operators that take them as operands of their own.
+SCALES: Final[dict[str, tuple[int, ...]]] = {
+    "_scaled_mm": (3,),
+    **dict.fromkeys(("_weight_int8pack_mm", "_weight_int4pack_mm", "_weight_int4pack_mm_for_cpu"), (2,)),
+    **dict.fromkeys(("qconv_pointwise", "qconv2d_pointwise", "qlinear_pointwise"), (2, 3)),
 }
 #: Integers that ``_weight_int4pack_mm`` and its like pack into one element of the weight, by the dtype of the weight.
 INT4_IN: Final = {"int32": 8, "uint8": 2}
@@ -102,5 +112,9 @@ def elements_of(type_text: str) -> int | None:
 
 
 def is_narrow(dtype: str) -> bool:
-    """Returns whether a dtype is one of quantised weights."""
-    return dtype.startswith(_NARROW)
+    """Returns whether a dtype is one of quantised weights.
+
+    Args:
+        dtype: torch's name without the prefix; empty if it is unknown.
+    """
+    return _NARROW.fullmatch(dtype) is not None

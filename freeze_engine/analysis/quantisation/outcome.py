@@ -22,6 +22,7 @@ from freeze_engine.analysis.quantisation.operators import (
     COMPUTE,
     WIDE,
     is_dequantise,
+    is_int4_packed,
     is_narrow,
     is_quantise,
     reads_quantised,
@@ -90,14 +91,17 @@ def _layer(graphs: MethodGraphs, at: int, found: FoundLayer) -> QuantisedLayer:
     path = graphs.follow(at, node)
     last = graphs.values[-1].nodes.get(path.ids[-1] or "")
     constants = graphs.constants(found.sources, last)
-    own = sorted(found.sources, key=lambda name: (is_narrow(first.dtype(name)), graphs.nbytes(first, name)))[-1]
+    stored = first.static[found.weight] or found.sources
+    own = max(sorted(stored), key=lambda name: (is_narrow(first.dtype(name)), graphs.nbytes(first, name)))
     narrow = is_quantised(first, found)
     undone_by = _undone_by(graphs, at, found, path) if narrow else None
     largest = max(graphs.constants({own}, last), key=lambda each: math.prod(each.shape), default=None)
     outcome = _outcome(graphs, narrow, last, undone_by)
+    name = graphs.name_of(node, first)
+    error = next((each for each in graphs.trace.layer_errors if each.layer == name), None)
     weights = tuple(sorted(graphs.paths[name] for name in found.sources if name in graphs.paths))
     return QuantisedLayer(
-        name=graphs.name_of(node, first),
+        name=name,
         method=graphs.method,
         step=graphs.steps[at].index,
         node=node.id,
@@ -116,6 +120,8 @@ def _layer(graphs: MethodGraphs, at: int, found: FoundLayer) -> QuantisedLayer:
         undone_by=None if undone_by is None else undone_by.index,
         rounding=_rounding(graphs, first, found) if narrow else None,
         patterns=tuple(layer_patterns(graphs, at, found, path, outcome, undone_by)) if narrow else (),
+        weight_error=error.of("weight") if error is not None else None,
+        output_error=error.of("output") if error is not None else None,
     )
 
 
@@ -165,6 +171,8 @@ def _rounding(graphs: MethodGraphs, values: GraphValues, found: FoundLayer) -> f
     The steps of float8 and float4 weights grow with their values. Of two floating-point tensors, one may be a zero
     point, or a scale of the other.
     """
+    if is_int4_packed(found.node.op):  # its scales and zero points are one tensor
+        return None
     sources = {name: values.dtype(name) for name in found.sources}
     scales = [name for name, dtype in sources.items() if dtype.startswith(("float", "bfloat"))]
     if len(scales) != 1 or sources[scales[0]] not in WIDE:

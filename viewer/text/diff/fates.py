@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 import freeze_engine as fe
 from freeze_engine import analysis
+from viewer.views.comparison.folds import decider_text
 from viewer.views.overview import FATE_ORDER
-from viewer.views.wording import REASONS, pass_text, shape_text
+from viewer.views.wording import REASONS, shape_text
 
 if TYPE_CHECKING:
     from freeze_engine.trace import Evidence
@@ -40,38 +41,6 @@ def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
             yield f"  {', '.join(one.path for one in shown)}{f', … and {more} more' if more else ''}"
 
 
-def folded_lines(diff: fe.TraceDiff) -> Iterator[str]:
-    """Yields which weights only one of torch.compile and AOTInductor folds, and by which pass; none for other pairs.
-
-    Args:
-        diff: of two traces.
-    """
-    if diff.across_backends or diff.before.backend == diff.after.backend:
-        return
-    ours, theirs = ({fate.path: fate for fate in trace.attributes} for trace in (diff.before, diff.after))
-    sides = (("A", diff.before, ours, theirs), ("B", diff.after, theirs, ours))
-    both = sum(fate.fate == theirs[path].fate == "folded" for path, fate in ours.items() if path in theirs)
-    alone = [list(_folded_alone(*side)) for side in sides]
-    yield f"both fold {both} of {len(ours)} parameters and buffers" + ("" if any(alone) else ", and neither any other")
-    yield from (line for lines in alone for line in lines)
-    unseen = diff.before if diff.before.backend == "inductor" else diff.after
-    step = next((step for step in unseen.steps if step.name == "replace_params_with_constants"), None)
-    if step is not None:
-        side = "A" if unseen is diff.before else "B"
-        yield f"AOTInductor begins with the parameters as constants; in {side}, {pass_text(step)} makes them constants"
-
-
-def _folded_alone(
-    side: str, trace: fe.Trace, ours: Mapping[str, fe.AttributeFate], theirs: Mapping[str, fe.AttributeFate]
-) -> Iterator[str]:
-    passes: defaultdict[str, list[str]] = defaultdict(list)
-    for path, fate in ours.items():
-        if fate.fate == "folded" and (path not in theirs or theirs[path].fate != "folded"):
-            passes[_decider(trace, fate)].append(path)
-    for decider, paths in passes.items():
-        yield f"only {side} folds, by {decider}: {', '.join(paths)}"
-
-
 def change_text(diff: fe.TraceDiff, one: analysis.FateDiff) -> str:
     """Describes the change of an attribute (``folded → preserved (written in place)``)."""
     if one.before is None or one.after is None:
@@ -80,7 +49,7 @@ def change_text(diff: fe.TraceDiff, one: analysis.FateDiff) -> str:
         return f"{_fate_text(one.before)} → {_fate_text(one.after)}"
     parts = [f"{name} {old} → {new}" for name, old, new in _values(one.before, one.after) if name in one.fields]
     if "step" in one.fields and not parts:
-        parts.append(f"decided by {_decider(diff.before, one.before)} → {_decider(diff.after, one.after)}")
+        parts.append(f"decided by {decider_text(diff.before, one.before)} → {decider_text(diff.after, one.after)}")
     if "locations" in one.fields and not parts:
         parts.append(f"{one.before.fate}, now held by other constants")
     return "; ".join(parts) or f"type {one.before.type} → {one.after.type}"
@@ -121,7 +90,3 @@ def _values(before: fe.AttributeFate, after: fe.AttributeFate) -> tuple[tuple[st
         ("dtype", before.dtype, after.dtype),
         ("nbytes", before.nbytes, after.nbytes),
     )
-
-
-def _decider(trace: fe.Trace, fate: fe.AttributeFate) -> str:
-    return "no pass" if fate.step is None else pass_text(trace.steps[fate.step])

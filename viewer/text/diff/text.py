@@ -11,13 +11,14 @@ from typing import Final, Literal
 import freeze_engine as fe
 from freeze_engine import analysis
 from freeze_engine.trace import node_line
-from viewer.text.diff.fates import fate_lines, folded_lines
+from viewer.text.diff.fates import fate_lines
 from viewer.text.diff.kernels import kernel_lines
 from viewer.text.diff.measurements import error_lines, latency_lines
 from viewer.text.diff.pass_pairs import purpose_lines
 from viewer.text.printable import printable
 from viewer.views.comparison import aspects
 from viewer.views.comparison.aspects import Aspect
+from viewer.views.comparison.folds import folded_lines
 from viewer.views.failure import failure_message
 from viewer.views.wording import counts_text
 

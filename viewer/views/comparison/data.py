@@ -17,6 +17,7 @@ from viewer.views import view_data
 from viewer.views.attribute_names import attribute_names, renamed_names
 from viewer.views.attributes import attribute_rows, counts_view
 from viewer.views.comparison.findings import finding_sections
+from viewer.views.comparison.folds import folded_lines
 from viewer.views.comparison.kernels import joined_programs, program_pair_rows, without_programs
 from viewer.views.comparison.pass_pairs import pair_rows
 from viewer.views.failure import failure_message
@@ -59,6 +60,7 @@ def diff_views(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
             "programs": program_pair_rows(diff),
             "without_programs": [without_programs(trace) for trace in (first, second)],
             "attributes": _attributes(diff),
+            "folds": list(folded_lines(diff)),
             "settings": [
                 {"subject": one.subject, "name": one.name, "a": one.before, "b": one.after} for one in diff.settings
             ],
