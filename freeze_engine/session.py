@@ -221,13 +221,17 @@ def _float_module(
     imports: Sequence[str],
 ) -> torch.nn.Module | None:
     """Returns the module of a float model."""
-    from freeze_engine.models.loading import load_model, of_program
+    from freeze_engine.backends.common.exported_programs import holds_exported
+    from freeze_engine.models.loading import check_module, load_model, of_program
 
-    if float_model is None or hasattr(float_model, "modules"):
-        return float_model
+    if float_model is None:
+        return None
     if isinstance(float_model, (str, Path)):
         return load_model(str(float_model), map_location=map_location, imports=imports).module
-    return of_program(float_model).module
+    module = check_module(float_model if hasattr(float_model, "modules") else of_program(float_model).module)
+    if module.training and not holds_exported(module):
+        raise FreezerError("float_model is in training mode, as the quantised model is not: call its .eval() first")
+    return module
 
 
 def _as_python(float_model: object) -> str | None:

@@ -344,7 +344,9 @@ def tied_trace() -> Trace:
             ),
             RuntimeGraph("describe", None, reason="it was not run"),
         ),
-        layer_errors=(LayerError("block.conv", (OutputError("weight", 0.5, 0.25, 40.0, 0, False, 3.0),)),),
+        layer_errors=(
+            LayerError("block.conv", (OutputError("weight", 0.5, 0.25, 40.0, 0, False, 3.0),), ("block.conv.weight",)),
+        ),
     )
 
 

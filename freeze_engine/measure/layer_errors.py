@@ -37,10 +37,12 @@ class LayerRun:
     Attributes:
         weight: dequantised.
         output: of the layer.
+        weights: paths of the attributes that the weight is made of.
     """
 
     weight: torch.Tensor | None
     output: torch.Tensor | None
+    weights: tuple[str, ...]
 
 
 def layer_errors(model: torch.nn.Module, float_model: torch.nn.Module, inputs: Inputs) -> tuple[LayerError, ...]:
@@ -94,7 +96,7 @@ def layer_runs(model: torch.nn.Module, inputs: Inputs) -> Mapping[str, LayerRun]
 
     def hook(path: str) -> Any:
         def called(module: torch.nn.Module, args: object, output: object) -> None:
-            found.setdefault(path, LayerRun(weight_of(module), _tensor(output)))
+            found.setdefault(path, LayerRun(weight_of(module), _tensor(output), (f"{path}.weight".lstrip("."),)))
 
         return called
 
@@ -141,8 +143,8 @@ class _Watching(torch.fx.Interpreter):
             return super().run_node(n)
         args, _ = self.fetch_args_kwargs_from_env(n)
         output = super().run_node(n)
-        weight = _tensor(args[place]) if place < len(args) else None
-        self.found.setdefault(path, LayerRun(weight, _tensor(output)))
+        weight, source = (args[place], n.args[place]) if place < len(args) else (None, None)
+        self.found.setdefault(path, LayerRun(_tensor(weight), _tensor(output), tuple(_attributes(source))))
         return output
 
 
@@ -156,6 +158,19 @@ def _path(node: torch.fx.Node) -> str | None:
     return str(list(stack.values())[-1][0]) if stack else None
 
 
+def _attributes(value: object) -> Iterator[str]:
+    """Yields the attributes that a value of a graph is made of."""
+    todo, seen = [value], set[torch.fx.Node]()
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, torch.fx.Node) or node in seen:
+            continue
+        seen.add(node)
+        todo += node.all_input_nodes
+        if node.op == "get_attr":
+            yield str(node.target)
+
+
 def _tensor(value: object) -> torch.Tensor | None:
     return value if isinstance(value, torch.Tensor) else None
 
@@ -163,7 +178,7 @@ def _tensor(value: object) -> torch.Tensor | None:
 def _compared(path: str, ours: LayerRun, theirs: LayerRun) -> LayerError:
     pairs = ((WEIGHT, ours.weight, theirs.weight), (OUTPUT, ours.output, theirs.output))
     found = [_error(name, mine, other) for name, mine, other in pairs if mine is not None and other is not None]
-    return LayerError(path, tuple(error for error in found if error is not None))
+    return LayerError(path, tuple(error for error in found if error is not None), tuple(sorted(ours.weights)))
 
 
 def _error(name: str, actual: torch.Tensor, expected: torch.Tensor) -> OutputError | None:

@@ -23,8 +23,18 @@ from freeze_engine.opening.bounds import (
 )
 from freeze_engine.opening.code_graph import CodeError
 from freeze_engine.opening.fx_code import fx_graph
+from freeze_engine.opening.provenance import Provenance, with_nodes
 from freeze_engine.recorder.trace_builder import Recorder
-from freeze_engine.trace import COMPILED_FROZEN, COMPILED_UNFROZEN, Kernel, Notice, Program, SourceLines, Trace
+from freeze_engine.trace import (
+    COMPILED_FROZEN,
+    COMPILED_UNFROZEN,
+    GraphSnapshot,
+    Kernel,
+    Notice,
+    Program,
+    SourceLines,
+    Trace,
+)
 from freeze_engine.trace.rules.graphs import graph_problems
 
 _SETTING: Final = re.compile(r"^torch\.(?P<name>_\w+\.config\.[\w.]+) = (?P<value>.{1,500})$", re.MULTILINE)
@@ -60,12 +70,14 @@ class Compile:
         graphs: in the order torch wrote them.
         code: what Inductor generated; empty if that is not in the log.
         runnable: the script that torch writes to run the graph again; it has the settings.
+        provenance: the nodes that each kernel computes; empty if the log does not say.
     """
 
     name: str
     graphs: list[GraphText] = field(default_factory=list)
     code: str = ""
     runnable: str = ""
+    provenance: Provenance = field(default_factory=dict)
 
     @cached_property
     def settings(self) -> dict[str, str]:
@@ -95,7 +107,8 @@ def compile_trace(head: Trace, compiles: Sequence[Compile], notices: Iterable[No
         for text in each.graphs:
             found.add(each, text)
     recorder = found.recorder
-    programs = [_program(each) for each in read if each.code and each.name in found.stages]
+    last = {step.method: step.graph for step in recorder.steps}
+    programs = [_program(each, last[each.name]) for each in read if each.code and each.name in last]
     recorder.programs = tuple(program for program, _ in programs)
     facts = (*found.notices(len(compiles)), *(each for _, more in programs for each in more))
     recorder.notices += notices
@@ -159,14 +172,14 @@ class _Steps:
         yield from self.unread
 
 
-def _program(compiled: Compile) -> tuple[Program, tuple[Notice, ...]]:
+def _program(compiled: Compile, graph: GraphSnapshot) -> tuple[Program, tuple[Notice, ...]]:
     """Returns the generated program, with its kernels unless its text is too long, and what that leaves out."""
     large = has_many_tokens(compiled.code)
     kernels = () if large else tuple(Kernel(call.name, call.kind) for call in calls(compiled.code))
     program = Program(
         name=COMPILED_FROZEN if compiled.freezes else COMPILED_UNFROZEN,
         method=compiled.name,
-        kernels=kernels,
+        kernels=with_nodes(kernels, compiled.provenance, graph) if compiled.provenance else kernels,
         code=compiled.code,
     )
     text = f"{compiled.name}: its generated code is too long to look for its kernels."

@@ -15,6 +15,7 @@ from freeze_engine.opening.code_graph import shortened
 from freeze_engine.opening.compile_trace import Compile, GraphText, compile_trace
 from freeze_engine.opening.environment import UNKNOWN, UNKNOWN_ENVIRONMENT
 from freeze_engine.opening.fx_code import is_fx_code
+from freeze_engine.opening.provenance import ARTIFACT, provenance_of
 from freeze_engine.opening.structured_log import LogBounds, LogReading, Record, log_files, read_log
 from freeze_engine.trace import Failure, Notice, Trace
 
@@ -93,6 +94,8 @@ def _compile(part: _Part) -> Compile:
     for record in part.records:
         if record.name == "inductor_output_code":
             compiled.code = compiled.code or record.payload
+        elif record.name == ARTIFACT:
+            compiled.provenance = compiled.provenance or provenance_of(_loaded(record.payload))
         elif record.name == "fx_graph_runnable":
             compiled.runnable = compiled.runnable or record.payload
         elif is_fx_code(record.payload):

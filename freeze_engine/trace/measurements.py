@@ -81,10 +81,12 @@ class LayerError:
         layer: path of its module.
         errors: of its ``weight``, dequantised, and of its ``output`` in a run of each model on the recorded inputs,
             which includes the errors of the layers before it; one that could not be compared is not there.
+        weights: paths of the recorded model's attributes that the weight is made of.
     """
 
     layer: str
     errors: tuple[OutputError, ...]
+    weights: tuple[str, ...] = ()
 
     def of(self, what: Literal["weight", "output"]) -> OutputError | None:
         """Returns the error of the weight or the output, ``None`` if it could not be compared."""

@@ -38,8 +38,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def test_layers_that_freezing_undid_are_shown_with_the_pass_and_the_pattern(
     page: Page, reports: Callable[[str], Path]
 ) -> None:
-    open_at(page, reports("undone"))
-    page.get_by_role("tab", name="Quantisation").click()
+    open_at(page, reports("undone"), "tab=quantisation")
+    expect(page.get_by_role("tab", selected=True)).to_contain_text("Quantisation")
     panel = page.get_by_role("region", name="Quantisation")
     expect(panel).to_contain_text("5 layers: 4 undone by freezing; 1 not quantised")
     row = panel.locator("tr", has_text="block.0").first
@@ -69,6 +69,6 @@ def test_a_layer_leads_to_its_node_and_shows_its_error(page: Page, reports: Call
 
 
 def test_a_model_without_quantised_weights_has_no_such_tab(page: Page, reports: Callable[[str], Path]) -> None:
-    open_at(page, reports("small"))
+    open_at(page, reports("small"), "")
     expect(page.get_by_role("tab", name="Attributes")).to_be_visible()
     expect(page.get_by_role("tab", name="Quantisation")).to_have_count(0)

@@ -143,4 +143,6 @@ def test_models_that_cannot_be_compared_are_a_notice(page: dict[str, Any]) -> No
         assert trace.notices[-1].message.startswith("The error of each layer against the float model was not measured")
         assert why in trace.notices[-1].message
     with pytest.raises(fe.FreezerError, match="float_model needs inputs"):
-        fe.record(nn.Linear(2, 2).eval(), float_model=nn.Linear(2, 2), measure=None)
+        fe.record(nn.Linear(2, 2).eval(), float_model=nn.Linear(2, 2).eval(), measure=None)
+    with pytest.raises(fe.FreezerError, match="float_model is in training mode"):
+        fe.record(nn.Linear(2, 2).eval(), (torch.ones(1, 2),), float_model=nn.Linear(2, 2), measure=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import zipfile
@@ -14,6 +15,7 @@ from freeze_engine.opening import existing_kind, open_existing
 from freeze_engine.opening.code_graph import CodeError
 from freeze_engine.opening.compile_debug import compile_folders
 from freeze_engine.opening.fx_code import fx_graph
+from freeze_engine.opening.provenance import provenance_of
 from freeze_engine.opening.structured_log import read_log
 from tests.existing import COMPILE_DEBUG, unpacked_log
 from viewer.cli import main
@@ -60,6 +62,46 @@ def test_log_of_frozen_compile_has_its_graphs_kernels_and_settings(tmp_path: Pat
     assert [None if each is None else each.shape for each in held] == [(8,), (8, 3, 3, 3), (8, 4), (4,)]
     assert trace.steps[4].log == ("Inductor's freezing ran before this graph; its passes are not in the log.",)
     assert set(_codes(trace)) == {"cache_bypassed"}
+
+
+def with_record(log: Path, name: str, payload: object) -> Path:
+    """Adds an artifact to a log, as torch writes it."""
+    text = json.dumps(payload)
+    about = {"artifact": {"name": name, "encoding": "json"}, "frame_id": 0, "frame_compile_id": 0, "attempt": 0}
+    about["has_payload"] = hashlib.md5(text.encode()).hexdigest()
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"V1122 18:17:22.389000 28728 torch/_inductor/compile_fx.py:1626] {json.dumps(about)}\n\t{text}\n")
+    return log
+
+
+def test_kernels_have_the_nodes_that_the_log_names_for_them(tmp_path: Path) -> None:
+    (program,) = _opened("frozen", tmp_path).programs
+    first, extern, last = (kernel.name for kernel in program.kernels)
+    node = _opened("frozen", tmp_path).steps[-1].graph.nodes[-1]
+    calls = {f"{first}:1": [node.outputs[0].name, "elsewhere"], f"{extern}:2": [], f"{extern}:9": ["x"], "odd": 3}
+    named = {"cppCodeToPost": calls | {f"{last}:3": [node.outputs[0].name]}, "preToPost": {}}
+    log = with_record(unpacked_log("frozen", tmp_path), "inductor_provenance_tracking_node_mappings", named)
+    trace = open_existing(log)
+    assert fe.problems(trace) == ()
+    (program,) = trace.programs
+    assert [(kernel.nodes, kernel.ops) for kernel in program.kernels] == [
+        ((node.id,), (node.op,)),
+        ((), ()),  # the log has two calls of it, the code one
+        ((node.id,), (node.op,)),
+    ]
+    assert trace_data(trace)
+
+
+@pytest.mark.parametrize(
+    "calls", [None, 3, [], {"k": ["n"]}, {"k:x": ["n"]}, {"k:1": "n"}, {":1": ["n"]}, {"k:" + "9" * 99: ["n"]}]
+)
+def test_provenance_of_another_form_is_left_out(calls: object) -> None:
+    assert provenance_of({"cppCodeToPost": calls}) == {}
+
+
+def test_calls_of_one_kernel_are_told_apart_by_their_numbers() -> None:
+    found = provenance_of({"cppCodeToPost": {"k:10": ["b", 3], "k:9": ["a"], "l:1": []}})
+    assert found == {"k": [("a",), ("b",)], "l": [()]}
 
 
 def test_unfrozen_compile_is_called_so_and_its_cache_hit_is_noted(tmp_path: Path) -> None:

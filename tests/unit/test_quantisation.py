@@ -15,7 +15,7 @@ import pytest
 import freeze_engine as fe
 from freeze_engine.analysis import pass_notes, pass_title, quantisation_outcome
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
-from freeze_engine.analysis.quantisation.layer import Quantisation
+from freeze_engine.analysis.quantisation.layer import Quantisation, QuantisedLayer
 from freeze_engine.analysis.quantisation.operators import dtype_of, elements_of, is_narrow, short
 from freeze_engine.analysis.quantisation.patterns import (
     left_over,
@@ -451,6 +451,12 @@ def test_weights_are_quantised_by_dtypes_of_at_most_16_bits_that_hold_no_plain_n
     assert is_narrow(dtype) == is_it
 
 
+def first_layer(trace: fe.Trace) -> QuantisedLayer:
+    found = quantisation_outcome(trace)
+    assert found is not None
+    return found.layers[0]
+
+
 def test_errors_against_the_float_model_stand_beside_their_layers() -> None:
     trace = trace_of("pt2e")
     view = quantisation_view(trace)
@@ -468,6 +474,10 @@ def test_errors_against_the_float_model_stand_beside_their_layers() -> None:
     assert f"The worst output is that of {first} (12.3 dB of signal over error)." in view["error"]
     assert "Not found in the float model: " in view["error"]
     assert second in view["error"].partition("Not found in the float model: ")[2]
+    by_weights = (LayerError("", (weight,), (first_layer(trace).weights[0],)),)
+    view = quantisation_view(replace(trace, layer_errors=by_weights))
+    assert view is not None
+    assert view["layers"][0]["errors"] == ["weight 5.0e-01, 40.0 dB", "output unknown"]
     assert "  error against the float model: weight 5.0e-01, 40.0 dB; output 1.0e-01, 12.3 dB\n" in stats_text(compared)
 
 
