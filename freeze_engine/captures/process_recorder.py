@@ -57,6 +57,7 @@ class ProcessRecorder:
         unrecorded: sentences on freezes that left no trace, and on processes that could not be recorded, once the
             block is over.
         unfollowed: the sentences on processes among them.
+        unsaved: whether a trace could not be saved where it belongs, also that of a child process.
     """
 
     folder: Path
@@ -67,6 +68,7 @@ class ProcessRecorder:
     saved: dict[int, SavedTrace] = field(default_factory=dict)
     unrecorded: tuple[str, ...] = ()
     unfollowed: tuple[str, ...] = ()
+    unsaved: bool = False
     _captured: Captured | None = None
     _names: TraceNames | None = None
     _earlier: dict[Path, int] = field(default_factory=dict)
@@ -85,18 +87,18 @@ class ProcessRecorder:
         try:
             save(trace, self.folder / name)
         except FreezerError as failed:
-            self.saved[number] = self._spared(name, trace, str(failed))
+            self.saved[number] = self._spared(number, name, trace, str(failed))
         else:
             self._names.take(number)
             self.saved[number] = SavedTrace(self.shown / name, trace)
 
-    def _spared(self, name: str, trace: Trace, why: str) -> SavedTrace:
+    def _spared(self, number: int, name: str, trace: Trace, why: str) -> SavedTrace:
         """Saves a trace in the spare folder; a child process, whose result nobody lists, tells of a failure itself."""
         try:
             path = made_spare_folder(self.began_ns) / name
             save(trace, path)
         except (FreezerError, OSError) as failed:
-            if self.process is not None:
+            if self.process is not None and number not in self.saved:
                 with contextlib.suppress(AttributeError, OSError, ValueError):  # standard error may be closed
                     sys.stderr.write(f"freezer-ui: {why}; {failed}\n")
             return SavedTrace(self.shown / name, trace, why)
@@ -134,6 +136,10 @@ class ProcessRecorder:
         """Keeps the sentences on processes that could not be recorded."""
         self.unfollowed = lines
         self.unrecorded += lines
+        spare = spare_folder(self.began_ns)
+        self.unsaved = spare.is_dir()
+        with contextlib.suppress(OSError):  # there is none, or it holds traces
+            spare.rmdir()
 
     def begin(self, captured: Captured) -> None:
         """Takes the capture that this recorder saves the traces of."""

@@ -131,8 +131,9 @@ export class ModelPart {
       this.refused(found);
       return false;
     }
-    if (found.problem) this.askConsent(model, found);
-    return !found.problem;
+    if (found.existing) this.offerReading(model, found.existing);
+    else if (found.problem) this.askConsent(model, found);
+    return !found.existing && !found.problem;
   }
 
   /**
@@ -158,6 +159,25 @@ export class ModelPart {
         { role: "alertdialog", "aria-label": "No sandbox" },
         h("p", null, words),
         button("Open this file without a sandbox", agree),
+      ),
+    );
+  }
+
+  /**
+   * Offers to read what exists already, such as a folder of torch's logs: it is no model, and nothing of it is run.
+   * @param {string} path
+   * @param {string} what
+   */
+  offerReading(path, what) {
+    this.form.tree.say("There is nothing to record: it exists already.");
+    const read = () => this.app.attempt(() => this.app.openPath(path.replace(/\/+$/, "")));
+    fill(
+      this.about,
+      h(
+        "div.fd-consent",
+        null,
+        h("p", null, `This is ${what}. It is read into a trace, and nothing of it is run.`),
+        button("Read it", read),
       ),
     );
   }

@@ -38,7 +38,7 @@ interface Replies {
   forget: object;
   inspect: ModelSummary;
   try: CallTrial;
-  sandbox: { model: string; problem: string | null; danger: string };
+  sandbox: { model: string; problem: string | null; danger: string; existing?: string };
   parse_input: { ok: true; says: string };
   parse_command: { request: RecordingRequest | null };
   list: FolderListing;

@@ -1063,8 +1063,9 @@
         this.refused(found);
         return false;
       }
-      if (found.problem) this.askConsent(model, found);
-      return !found.problem;
+      if (found.existing) this.offerReading(model, found.existing);
+      else if (found.problem) this.askConsent(model, found);
+      return !found.existing && !found.problem;
     }
     askConsent(model, { model: file, problem, danger }) {
       this.form.tree.say("The model was not opened.");
@@ -1075,6 +1076,11 @@
       };
       const words5 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
       fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words5), button("Open this file without a sandbox", agree)));
+    }
+    offerReading(path, what) {
+      this.form.tree.say("There is nothing to record: it exists already.");
+      const read2 = () => this.app.attempt(() => this.app.openPath(path.replace(/\/+$/, "")));
+      fill(this.about, h("div.fd-consent", null, h("p", null, `This is ${what}. It is read into a trace, and nothing of it is run.`), button("Read it", read2)));
     }
     refused(error2) {
       this.inspected = null;

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.captures import ProcessRecorder, recorded_process
 from tests.builders import failed_trace, small_trace
 from viewer.cli import main
 
@@ -184,6 +185,25 @@ def test_a_trace_that_cannot_be_saved_in_its_folder_is_saved_in_the_system_s(
     assert f"{kept}: " in told
     assert "It is here because of " in told
     assert "job-1.fztrace: cannot be written: it is not an ordinary file" in told
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_a_child_process_tells_once_that_its_trace_cannot_be_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with recorded_process(tmp_path / "nowhere", "job") as main_process:
+        child = ProcessRecorder(tmp_path / "nowhere", Path("nowhere"), "job", 12, main_process.began_ns)
+        monkeypatch.setattr("freeze_engine.captures.process_recorder.save", refuse_to_save)
+        child.save(1, small_trace())
+        child.save(1, small_trace())
+    assert capsys.readouterr().err.count("freezer-ui: the disk is full; the disk is full\n") == 1
+    assert main_process.unsaved
+    assert list(tmp_path.glob("freezer-traces-*")) == []
+
+
+def refuse_to_save(trace: fe.Trace, path: Path) -> None:
+    raise fe.FreezerError("the disk is full")
 
 
 @pytest.mark.usefixtures("freeze_in_script")

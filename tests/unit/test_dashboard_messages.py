@@ -518,6 +518,16 @@ def test_without_a_sandbox_nothing_is_opened_before_the_user_agrees(
     assert (asked, [request.sandbox for request in server.requests]) == ([False], [False])
 
 
+def test_the_form_learns_that_a_path_can_only_be_read(server: Server, tmp_path: Path) -> None:
+    folder = tmp_path / "torch_compile_debug" / "run_1" / "torchinductor" / "model__0_inference_0.0"
+    folder.mkdir(parents=True)
+    (folder / "fx_graph_readable.py").touch()
+    found = server.reply(type="sandbox", model=str(tmp_path / "torch_compile_debug"))
+    assert (found["existing"], found["problem"]) == ("a folder of TORCH_COMPILE_DEBUG", None)
+    assert server.reply(type="sandbox", model=str(FROZEN))["existing"] == "a frozen TorchScript file"
+    assert server.requests == []
+
+
 def test_the_built_in_examples_need_no_consent(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "sandbox_status", lambda: NO_SANDBOX, raising=False)
     assert server.reply(type="sandbox", model="example:counter")["problem"] is None

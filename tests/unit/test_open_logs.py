@@ -99,7 +99,7 @@ def test_provenance_of_another_form_is_left_out(calls: object) -> None:
     assert provenance_of({"cppCodeToPost": calls}) == {}
 
 
-def test_calls_of_one_kernel_are_told_apart_by_their_numbers() -> None:
+def test_calls_of_one_kernel_keep_the_order_of_their_numbers() -> None:
     found = provenance_of({"cppCodeToPost": {"k:10": ["b", 3], "k:9": ["a"], "l:1": []}})
     assert found == {"k": [("a",), ("b",)], "l": [()]}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
 import freeze_engine as fe
-from freeze_engine import opening, requests, worker
+from freeze_engine import analysis, opening, requests, worker
 from viewer.dashboard.consent import DANGER, sandbox_of
 from viewer.dashboard.folder_listing import folder_view, page_path
 from viewer.dashboard.library import drop_if_empty, recordings_folder
@@ -148,10 +148,25 @@ class Messages:
         return asdict(trial)
 
     async def _sandbox(self, message: Message) -> Reply:
+        """Returns whether a model can be opened in the sandbox, or what it is if nothing of it would be run."""
+        existing = await self._existing(_field(message, "model"))
+        if existing is not None:
+            return existing
         model = page_model(_field(message, "model"))
         status = await _in_daemon_thread(worker.sandbox_status)
         problem = None if model_kind(model) == "example" else status.problem
         return {"model": model, "problem": problem, "danger": DANGER}
+
+    async def _existing(self, text: str) -> Reply | None:
+        """Returns what a path is that can only be read, such as a log or a folder of one; ``None`` for a model."""
+        path = page_path(text)
+        try:
+            kind = await asyncio.to_thread(opening.existing_kind, path)
+        except OSError:  # the form says why
+            kind = None
+        if kind is None:
+            return None
+        return {"model": str(path), "problem": None, "danger": DANGER, "existing": analysis.ORIGINS[kind]}
 
     async def _sandbox_of(self, message: Message, model: str) -> Literal[False] | None:
         return sandbox_of(message, model, await _in_daemon_thread(worker.sandbox_status))
