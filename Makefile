@@ -11,7 +11,7 @@ NODE_MODULES := node_modules/.stamp
 # Node of .venv, where `make` had to install one, comes before the system's.
 WITH_NODE := PATH="$(CURDIR)/.venv/bin:$$PATH"
 
-.PHONY: help demo zoo dashboard test coverage check format bundles bench system clean
+.PHONY: help demo zoo dashboard test coverage check check-python check-javascript format bundles bench system clean
 
 help:
 	@echo "make demo       record a ResNet-50's freeze and write its report, in demo/"
@@ -55,10 +55,14 @@ test: $(DEVELOPMENT) $(NODE_MODULES) system
 coverage: $(DEVELOPMENT) system
 	$(TESTING) --cov --cov-report=term:skip-covered tests/unit tests/torch $(PYTEST_ARGS)
 
-check: $(DEVELOPMENT) $(NODE_MODULES)
+check: check-python check-javascript
+
+check-python: $(DEVELOPMENT)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+check-javascript: $(NODE_MODULES)
 	$(WITH_NODE) npm run --silent check
 
 format: $(DEVELOPMENT) $(NODE_MODULES)

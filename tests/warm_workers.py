@@ -47,6 +47,13 @@ _MOST_DESCRIPTORS: Final = 8
 #: Of a worker's arguments: the numbers of its descriptors; of ``/proc/self/stat``: see proc_pid_stat(5).
 _NUMBERS: Final = slice(2, 4)
 _ADDRESSES: Final = slice(45, 49)
+#: Packages whose modules a compile imports, if it is the first: some 0.5 s of each worker.
+_IMPORTED_BY_A_COMPILE: Final = (
+    "sympy.combinatorics",
+    "sympy.physics.units",
+    "sympy.tensor",
+    "torch._inductor.fx_passes.serialized_patterns",
+)
 _NOT_IN_EACH_WORKER: Final = ("inductor", "pytest_plugin", "ipython", "__main__")
 
 
@@ -224,3 +231,7 @@ def _import_all(inductor: bool) -> None:
     if inductor:
         importlib.import_module("torch._inductor.compile_fx")
         importlib.import_module("torch._inductor.cpu_vec_isa").pick_vec_isa()
+        for name in _IMPORTED_BY_A_COMPILE:
+            package = importlib.import_module(name)
+            for module in pkgutil.iter_modules(package.__path__, f"{name}."):
+                importlib.import_module(module.name)
