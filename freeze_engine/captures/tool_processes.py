@@ -10,6 +10,8 @@ from typing import Final
 _MODULES: Final = ("freeze_engine", "viewer.cli", "torch._inductor.compile_worker")
 _IMPORT: Final = "from freeze_engine.worker."
 _OWN_CODE: Final = "# freeze_engine"
+#: Inductor's trial of the processor's vector units, ``_avx_py_load`` (torch/_inductor/cpu_vec_isa.py, 2.6 to 2.13).
+_TRIAL: Final = "\nfrom ctypes import cdll\ncdll.LoadLibrary("
 _PROGRAM: Final = "freezer-ui"
 _SCRIPT: Final = ("compile_worker", "__main__.py")
 _WITH_VALUE: Final = ("-W", "-X")
@@ -28,7 +30,7 @@ def is_tool(words: Sequence[str]) -> bool:
             return any(f"{module}.".startswith(f"{known}.") for known in _MODULES)
         if word == "-c":
             code = next(rest, "")
-            return _IMPORT in code or code.startswith(_OWN_CODE)
+            return _IMPORT in code or code.startswith(_OWN_CODE) or _TRIAL in code
         if word in _WITH_VALUE:
             next(rest, "")
         elif not word.startswith("-"):

@@ -134,5 +134,5 @@ def _other_python(executable: str, environment: Mapping[str, str] | None) -> str
         return ""
     return (
         f"{found} is another Python than {sys.executable}. Install freezer-ui for that Python, and record with it: "
-        f"{found} -m viewer.cli run -- …"
+        f"{found} -m viewer.cli run -- COMMAND"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from torch.torch_version import TorchVersion
 
 import freeze_engine as fe
 from freeze_engine.backends.common import torch_private
+from freeze_engine.captures.unrecorded_children import why_unrecorded
 from tests.torch import models
 
 
@@ -51,3 +53,11 @@ def test_without_the_single_passes_the_whole_is_one_step(monkeypatch):
     trace = fe.record(models.filled(models.ConvBn()), measure=None).trace
     assert [step.name for step in trace.steps if step.stage == "optimize_frozen_graph"] == ["OptimizeFrozenGraph"]
     assert "batch_norm" not in str(trace.steps[-1].graph)
+
+
+def test_inductor_s_trial_of_the_processor_is_known_as_torch_s_own_process() -> None:
+    from torch._inductor.cpu_vec_isa import VecISA
+
+    trial = VecISA._avx_py_load.replace("__lib_path__", "/tmp/lib.so")
+    given = {"PYTHONPATH": "/elsewhere"}
+    assert why_unrecorded(sys.executable, (sys.executable, "-c", trial), given) == ""
