@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
+from torch._inductor import virtualized
 from torch.torch_version import TorchVersion
 
 import freeze_engine as fe
 from freeze_engine.backends.common import torch_private
+from freeze_engine.backends.inductor import torch_private as inductor_private
 from freeze_engine.captures.unrecorded_children import why_unrecorded
 from tests.torch import models
 
@@ -61,3 +64,12 @@ def test_inductor_s_trial_of_the_processor_is_known_as_torch_s_own_process() -> 
     trial = VecISA._avx_py_load.replace("__lib_path__", "/tmp/lib.so")
     given = {"PYTHONPATH": "/elsewhere"}
     assert why_unrecorded(sys.executable, (sys.executable, "-c", trial), given) == ""
+
+
+@pytest.mark.parametrize(("setting", "ahead"), [(True, True), (False, False), (virtualized.NullHandler(), False)])
+def test_unset_flag_of_a_compile_ahead_of_time_may_be_an_object(
+    setting: object, ahead: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in torch 2.6, whose ``V.aot_compilation`` has no value of its own."""
+    monkeypatch.setattr(virtualized, "V", SimpleNamespace(aot_compilation=setting))
+    assert inductor_private.is_ahead_of_time() is ahead
