@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import freeze_engine as fe
 from freeze_engine import analysis
-from freeze_engine.trace import OutputError
 from viewer.views.wording import STAGES
+
+if TYPE_CHECKING:
+    from freeze_engine.trace import OutputError
 
 _OUTCOMES: Final = {
     "quantised": "integers",
