@@ -81,6 +81,7 @@ from .kernel_comparison import (
 )
 from .missing_measurements import (
     Unmeasured as Unmeasured,
+    is_still_measured as is_still_measured,
     unmeasured as unmeasured,
     why_absent as why_absent,
 )

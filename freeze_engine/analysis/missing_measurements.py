@@ -11,6 +11,8 @@ from freeze_engine.analysis.refused_inputs import plain_refusal
 from freeze_engine.trace import Baseline, Notice, Numerics, Step, Trace
 
 NOTHING_RAN: Final = "nothing_ran"
+#: In a trace that was written before its figures; the finished recording replaces it.
+STILL_MEASURED: Final = "still_measured"
 _NO_DEVICE: Final = "device_not_measured"
 _SAID: Final = re.compile(r"Nothing was (?P<what>\w+)[^:]*: (?P<why>.+)", re.DOTALL)
 _REFUSED: Final = re.compile(r"the model does not run on the inputs \((?P<error>.+)\)", re.DOTALL)
@@ -25,6 +27,7 @@ _EARLY: Final = "the recording ended before it"
 _RECORDS_ONLY: Final = "a capture only records"
 _READ: Final = "it was read and not run"
 _NO_INPUTS: Final = "recorded without inputs"
+_STILL: Final = "still being measured when this was written"
 
 Kind = Literal["latency", "numerics"]
 _KINDS: Final[tuple[Kind, ...]] = ("latency", "numerics")
@@ -109,9 +112,16 @@ def why_absent(trace: Trace, kind: Kind) -> str:
         return found.reason
     if trace.failure is not None:
         return _EARLY
+    if is_still_measured(trace):
+        return _STILL
     if trace.call.startswith(_CAPTURED):
         return _RECORDS_ONLY
     return _LEFT_OUT[kind] if trace.inputs else _NO_INPUTS
+
+
+def is_still_measured(trace: Trace) -> bool:
+    """Returns whether a trace was written while its recording was measured."""
+    return any(notice.code == STILL_MEASURED for notice in trace.notices)
 
 
 def nothing_ran(what: str, error: str) -> Notice:

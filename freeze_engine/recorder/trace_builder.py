@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from freeze_engine.recorder.copied_graph import named_as
 from freeze_engine.recorder.node_identity import Identify, assign_ids, nothing_known
 from freeze_engine.trace import (
     AttributeFate,
@@ -129,13 +130,13 @@ class Recorder:
         return self._steps[index]
 
     def aligned(self, method: str, graph: GraphSnapshot) -> GraphSnapshot:
-        """Returns a graph that is no step, its nodes with the ids that they have in the method's last step.
+        """Returns a copy of the method's last graph that is no step, with the names of the last graph.
 
         Args:
             method: that has steps.
-            graph: with provisional node ids.
+            graph: the copy, as something changed it, with provisional node ids.
         """
-        return assign_ids(self._latest[method], graph, self._retired[method], self._identify)
+        return named_as(self._latest[method], graph, self._retired[method])
 
     def finish(self, duration_ns: int | None = None, created: str = "") -> Trace:
         """Returns the trace as recorded so far.

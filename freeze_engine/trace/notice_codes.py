@@ -34,6 +34,7 @@ NoticeCode = Literal[
     "removed_attribute",
     "settings_differ",
     "stage_unobserved",
+    "still_measured",
     "traced_not_strict",
     "tracer_warning",
     "unread",

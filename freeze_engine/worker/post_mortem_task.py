@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from freeze_engine.analysis.missing_measurements import STILL_MEASURED
 from freeze_engine.backends.torchscript.post_mortem import Place, recovered
 from freeze_engine.serde import load
 from freeze_engine.trace import Failure, Notice, Step, Trace
@@ -36,7 +37,7 @@ def run(folder: Path, send: Send) -> None:
     now = read_now(folder)
     remains = None if death.has_preview else read_remains(folder)
     if death.has_preview:
-        ended = _written(load(death.output), (MEASURE, now.doing, None), (), death, folder)
+        ended = _written(_no_longer_measured(load(death.output)), (MEASURE, now.doing, None), (), death, folder)
     elif remains is None:
         text = _text(death, (BUILD, now.doing, None), f"while {now.doing}")
         ended = JobEnded(death.outcome, None, text, now.doing, _last(death.printed))
@@ -45,6 +46,10 @@ def run(folder: Path, send: Send) -> None:
         place = found.died_in or (BUILD, now.doing, None)
         ended = _written(_cut(found.trace, now.lost), place, found.messages[-_TORCH_LINES:], death, folder)
     send(event_line(ended))
+
+
+def _no_longer_measured(trace: Trace) -> Trace:
+    return replace(trace, notices=tuple(notice for notice in trace.notices if notice.code != STILL_MEASURED))
 
 
 def _last(printed: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from freeze_engine.analysis.missing_measurements import unmeasured
+from freeze_engine.analysis.missing_measurements import STILL_MEASURED, unmeasured
 from freeze_engine.analysis.summary.read_sentence import ORIGINS
 from freeze_engine.backends.common.deprecation import undeprecated
 from freeze_engine.backends.common.observer import FREEZING, PHASES, FreezeNotes, NotedStep, RecordingObserver
@@ -29,7 +29,7 @@ from freeze_engine.worker.interrupts import Interrupts
 from freeze_engine.worker.journal import TORCH_LOG, Journal
 from freeze_engine.worker.limits import refused_text, was_refused
 from freeze_engine.worker.output_file import write_output
-from freeze_engine.worker.phases import WHOLE, Course, planned
+from freeze_engine.worker.phases import LATENCY, MEMORY, NUMERICS, WHOLE, Course, planned
 from freeze_engine.worker.request import REQUEST, RecordRequest, read_request
 from freeze_engine.worker.user_code import code_of
 from freeze_engine.worker.user_traceback import user_traceback
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from freeze_engine.models.loading import LoadedModel
 
 NO_JOURNAL: Final = "no_journal"
+_STILL: Final = Notice(STILL_MEASURED, "The recording was still being measured when this trace was written.")
 #: A phase with at least this many units does not report each of them.
 _MANY = 100
 _TOLD_EVERY_S = 0.1
@@ -271,7 +272,8 @@ class _JobObserver(RecordingObserver):
 
     def trace_built(self, trace: Trace) -> None:
         self.built = trace
-        self.write(trace)
+        measured = {LATENCY, NUMERICS, MEMORY} & {*self.course.phases}
+        self.write(replace(trace, notices=(*trace.notices, _STILL)) if measured else trace)
         self.preview = self.output
         self._send(JobPreview(self.output))
 

@@ -53,7 +53,7 @@ export class GraphPanel {
       "div.fv-panel-body",
       null,
       h(
-        "div.fv-bar",
+        "div.fv-bar.fv-graph-bar",
         { role: "toolbar", "aria-label": "Graph" },
         this.search.element,
         this.button("←", "Previous node that changed", () => this.view.nextChange(-1)),

@@ -547,6 +547,24 @@ def test_pass_list_is_a_drawer_on_narrow_pages(mounted):
     expect(passes).to_be_hidden()
 
 
+def test_on_a_phone_the_tools_of_the_graph_take_three_rows_and_what_was_not_recorded_has_half_the_width(mounted):
+    page = mounted(options="{state: {step: 8, tab: 'graph'}}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    bar = page.get_by_role("toolbar", name="Graph")
+    expect(page.get_by_text("Both graphs side by side need a wider window.")).to_be_visible()
+    middles = "bar => [...bar.children].map((each) => each.getBoundingClientRect()).filter((box) => box.height)"
+    rows = {
+        round(middle / 8) for middle in bar.evaluate(f"bar => ({middles})(bar).map((box) => box.y + box.height / 2)")
+    }
+    assert len(rows) <= 3
+    page.evaluate("viewer.navigate({tab: 'findings'})")
+    absent = page.locator(".fv-absent")
+    expect(absent).to_be_visible()
+    widths = "list => [list.querySelector('dd').clientWidth, list.clientWidth]"
+    value, whole = absent.evaluate(widths)
+    assert value >= whole / 2
+
+
 def test_a_phone_shows_the_facts_of_a_pass_on_demand_and_tables_as_cards(mounted):
     page = mounted(options="{state: {step: 8, tab: 'rewrites', scope: 'all'}}")
     page.set_viewport_size({"width": 390, "height": 844})

@@ -68,6 +68,10 @@ def test_recording_is_the_same_with_and_without_it() -> None:
     assert (with_it.module.seen.item(), model.seen.item(), given.sum().item()) == (0.0, 0.0, X.sum().item())
     assert without.trace.runtime == ()
     assert with_it.trace.attributes == without.trace.attributes
+    (runtime,) = with_it.trace.runtime
+    frozen = {node.id: node for node in with_it.trace.steps[-1].graph.walk()}
+    assert runtime.graph is not None
+    assert {node.id: node for node in runtime.graph.walk()} == frozen  # the executor changed nothing here
     assert [step.name for step in with_it.trace.steps] == [step.name for step in without.trace.steps]
     assert fe.summarize(with_it.trace).sentence == fe.summarize(without.trace).sentence
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import freeze_engine as fe
 from freeze_engine.analysis.expectations.folding import FOLD_KINDS
-from freeze_engine.analysis.missing_measurements import NOTHING_RAN
+from freeze_engine.analysis.missing_measurements import NOTHING_RAN, STILL_MEASURED
 from freeze_engine.backends.torchscript.record import UNREADABLE_NAME
 from freeze_engine.worker.record_task import NO_JOURNAL
 
@@ -17,6 +17,7 @@ ENGINE = Path(fe.__file__).parent
 NAMED = {
     "NOTHING_RAN": NOTHING_RAN,
     "NO_JOURNAL": NO_JOURNAL,
+    "STILL_MEASURED": STILL_MEASURED,
     "UNREADABLE_NAME": UNREADABLE_NAME,
 }
 FOLDED = re.compile(r"(?:\.fold\(|_into_weights\(rewriting, |Rewrite\()\"(\w+)\"|\"(\w+)\" if old\.op == ")

@@ -8,10 +8,11 @@ import pytest
 
 import freeze_engine as fe
 from freeze_engine.analysis import unmeasured
-from freeze_engine.analysis.missing_measurements import nothing_measured, nothing_ran
+from freeze_engine.analysis.missing_measurements import STILL_MEASURED, nothing_measured, nothing_ran, why_absent
 from freeze_engine.analysis.refused_inputs import plain_refusal
 from freeze_engine.trace import Notice
 from tests.builders import failed_trace, small_trace
+from viewer.views.missing_measurements import how_to_get
 
 _INTERPRETER = (
     "RuntimeError: The following operation failed in the TorchScript interpreter.\n"
@@ -124,3 +125,17 @@ def test_only_errors_are_missing() -> None:
 
 def test_a_recording_that_ended_early_has_its_failure() -> None:
     assert unmeasured(replace(failed_trace(), notices=(nothing_ran("timed on cpu", _ERROR),))) is None
+
+
+def test_a_trace_that_is_written_before_its_figures_says_so() -> None:
+    early = replace(small_trace(), notices=(Notice(STILL_MEASURED, "The recording was still being measured."),))
+    bare = replace(
+        early,
+        steps=tuple(replace(step, latency=(), numerics=()) for step in early.steps),
+        baselines=(),
+        call="fe.record(model, inputs)",
+    )
+    for kind in ("latency", "numerics"):
+        assert why_absent(bare, kind) == "still being measured when this was written"
+        assert how_to_get(bare, kind) == "open the recording again when it has finished"
+    assert "still being measured" in fe.summarize(bare).sentence

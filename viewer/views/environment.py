@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from freeze_engine.trace import InputSpec, Notice
 
 
+def _moment(created: str) -> str:
+    return f"{created[:10]} {created[11:16]} UTC" if created else ""
+
+
 def environment_view(trace: fe.Trace) -> dict[str, Any]:
     """Returns the environment, the exact call, inputs, options, baselines and notices.
 
@@ -39,7 +43,7 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
             *([] if trace.is_recording else [["read from", analysis.ORIGINS[trace.origin]]]),
             ["backend", trace.backend],
             ["methods", ", ".join(trace.methods)],
-            ["made", trace.created or unknown],
+            ["made", _moment(trace.created) or unknown],
             ["took", unknown if trace.duration_ns is None else analysis.duration_text(trace.duration_ns)],
             *([["package", package_text(trace)]] if trace.package is not None else []),
         ],

@@ -31,6 +31,8 @@ def how_to_get(trace: fe.Trace, kind: Kind) -> str:
     found = analysis.unmeasured(trace)
     if found is not None and kind in found.kinds:
         return f"{found.reason}. {found.remedy}".rstrip()
+    if analysis.is_still_measured(trace):
+        return "open the recording again when it has finished"
     inputs = "" if trace.inputs else _GIVE_INPUTS
     return f"{inputs}leave out {_OFF[kind]} and --no-measure"
 
