@@ -303,9 +303,34 @@ class WritesCopy(Layers):
         return F.relu(x) + item
 
 
+class WritesOut(Layers):
+    def forward(self, x):
+        torch.add(self.items[0], x[0], out=self.items[0])
+        return x + self.items[0]
+
+
+class WritesOutApart(Layers):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        torch.add(self.items[0], x, out=y)
+        return y
+
+
+class AppendsInside(Layers):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lists = {"a": [torch.zeros(4)]}
+
+    def forward(self, x):
+        self.lists["a"].append(x)
+        return x + len(self.lists["a"])
+
+
 @pytest.mark.parametrize(
     ("kind", "hidden"),
     [
+        *((kind, True) for kind in (WritesOut, AppendsInside)),
+        (WritesOutApart, False),
         *((kind, True) for kind in (WritesList, WritesTable, WritesPair, WritesInLoop, WritesInFork)),
         *((kind, True) for kind in (SetsInObject, WritesInObject, NestedList)),
         *((kind, False) for kind in (ReadsObject, WritesBuffer, WritesCopy)),
@@ -326,6 +351,7 @@ def test_a_constant_that_is_written_is_a_hidden_state(kind: type[Layers], hidden
         (SetsInObject, "hold the value in an attribute of the module itself."),
         (WritesInObject, "hold the value in an attribute of the module itself."),
         (NestedList, "hold it in an attribute of its own."),
+        (AppendsInside, "hold it in an attribute of its own."),
         (WritesList, "write into a copy."),
     ],
 )

@@ -208,6 +208,32 @@ def test_alike_near_misses_are_one_action_with_their_bytes_added():
     assert fold.gain == "each call would read and write 5.00 KiB less; the effect on time is not known"
 
 
+def kept(path, nbytes, reason, line):
+    evidence = Evidence("a fact", "forward", 0, None, "aten::add_", SourceRef("model.py", line))
+    shape = (nbytes // 4,)
+    return AttributeFate(path, "buffer", "Tensor", shape, "float32", nbytes, "preserved", reason, (evidence,))
+
+
+def test_an_attribute_that_stays_for_another_comes_after_that_one():
+    fates = (kept("larger", 8, "aliases_preserved", 1), kept("written", 4, "mutated_in_place", 2))
+    facts = fe.summarize(replace(small_trace(), attributes=fates)).kept
+    assert [fact.paths for fact in facts] == [("written",), ("larger",)]
+
+
+def test_weights_in_packed_objects_are_counted_as_such():
+    kind = "__torch__.torch.classes.quantized.LinearPackedParamsBase"
+    packed = tuple(AttributeFate(f"l{n}._packed_params", "attribute", kind, None, None, 0, "inlined") for n in "12")
+    said = fe.summarize(replace(quiet(small_trace()), attributes=packed)).sentence
+    assert said.startswith("The model's weights are in 2 packed objects, of which 2 are frozen")
+
+
+def test_a_near_miss_that_torch_never_folds_is_merged_by_hand():
+    trace = tied_trace()
+    miss = replace(trace.near_misses[0], kind="linear_mul", reason="no_such_fold", advice="merge it")
+    titles = [action.title for action in fe.summarize(replace(trace, near_misses=(miss,))).actions]
+    assert "Merge the multiplication into the linear" in titles
+
+
 def test_the_evidence_for_a_kept_attribute_names_line_and_code():
     (action,) = [action for action in fe.summarize(small_trace()).actions if action.attribute == "count"]
     assert action.evidence.startswith("count stays because line 4 of model.py writes it: ")

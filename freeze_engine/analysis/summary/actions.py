@@ -127,7 +127,7 @@ def _folding(misses: Sequence[NearMiss], node: Node | None) -> Action:
     times = f" at {len(misses)} places" if len(misses) > 1 else ""
     return Action(
         "smaller",
-        f"Let torch fold {_fold_words(first.kind)}{times}",
+        f"{'Merge' if first.reason == 'no_such_fold' else 'Let torch fold'} {_fold_words(first.kind)}{times}",
         f"{first.detail}{more}",
         _sentence(first.advice),
         gain if saved else "how much it would save is not known",

@@ -78,6 +78,7 @@ class ErrorFact:
 
 
 _REQUESTED = ("requested", "ancestor_of_requested")
+_FOR_OTHERS = ("aliases_preserved", "shared_class", "module_preserved")
 _KINDS = {"parameter": "weight", "buffer": "buffer"}
 
 
@@ -92,14 +93,19 @@ def frozen_fact(trace: Trace) -> FrozenFact | None:
 
 
 def kept_facts(trace: Trace) -> tuple[KeptFact, ...]:
-    """Returns the weights and buffers that stay, grouped by reason and line: first what the user did not ask for."""
+    """Returns the weights and buffers that stay, grouped by reason and line.
+
+    Those that the user did not ask for come first, and of these the ones that do not stay for the sake of others.
+    """
     held = held_bytes(trace)
     groups: dict[tuple[str, SourceRef | None, Manner], list[AttributeFate]] = {}
     for fate in trace.attributes:
         if fate.fate == "preserved" and is_counted(fate):
             groups.setdefault((fate.reason or "unknown", deciding_source(fate), manner(fate)), []).append(fate)
     facts = [_kept(held, reason, source, fates) for (reason, source, _), fates in groups.items()]
-    return tuple(sorted(facts, key=lambda fact: (fact.is_requested, -fact.nbytes, fact.paths)))
+    return tuple(
+        sorted(facts, key=lambda fact: (fact.is_requested, fact.reason in _FOR_OTHERS, -fact.nbytes, fact.paths))
+    )
 
 
 def deciding_source(fate: AttributeFate) -> SourceRef | None:

@@ -18,6 +18,8 @@ from freeze_engine.analysis.summary.times import TimeFact
 from freeze_engine.trace import Failure, Interval, SourceRef, Trace
 from freeze_engine.trace.baselines import EAGER
 
+#: How types of C++ objects begin, which hold the weights of quantised layers (torch 2.13.0).
+_PACKED: Final = "__torch__.torch.classes.quantized."
 #: By `KeptFact.manner`.
 _LESS_SURE: Final = {
     "assumed": "because torch assumes that {place} may write {it}",
@@ -61,7 +63,17 @@ def sentence(
     if not trace.steps and trace.failure is None:
         known = trace.attributes[0].evidence if trace.attributes else ()
         return f"Nothing was frozen: {known[0].fact if known else 'this recording has no pass'}."
-    facts = list(filter(None, [_frozen(frozen), *measured_texts(trace, times, errors), _kept(kept), _checks(trace)]))
+    facts = list(
+        filter(
+            None,
+            [
+                _packed(trace, frozen) or _frozen(frozen),
+                *measured_texts(trace, times, errors),
+                _kept(kept),
+                _checks(trace),
+            ],
+        )
+    )
     said = "; ".join(facts)
     if trace.failure is None:
         return f"{said[:1].upper()}{said[1:]}."
@@ -112,6 +124,21 @@ def ratio_words(ratio: Interval, claim: str, smallest: float) -> str:
 def place_text(source: SourceRef) -> str:
     """Returns a line of the source in words (``line 32 of model.py``)."""
     return f"line {source.line} of {PurePath(source.file.replace(chr(92), '/')).name}"
+
+
+def _packed(trace: Trace, fact: FrozenFact | None) -> str:
+    """Returns what became of weights that only objects of torch's classes hold, as in quantised models."""
+    if fact is None or fact.total:
+        return ""
+    packed = [each for each in trace.attributes if each.type.startswith(_PACKED)]
+    if not packed:
+        return ""
+    frozen = sum(each.fate in ("inlined", "folded") for each in packed)
+    one = len(packed) == 1
+    return (
+        f"the model's weights are in {len(packed)} packed object{'' if one else 's'}, of which {frozen} "
+        f"{'is' if frozen == 1 else 'are'} frozen"
+    )
 
 
 def _frozen(fact: FrozenFact | None) -> str:

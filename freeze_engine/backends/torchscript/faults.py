@@ -10,8 +10,11 @@ Seen by running torch 2.13.0 (``tests/torch/test_faults.py``):
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Container, Iterator, Sequence
 from typing import Final
+
+import torch
 
 from freeze_engine.backends.common.use_def import UseDef, use_def
 from freeze_engine.backends.torchscript.folds.misfolds import misfolds
@@ -23,6 +26,8 @@ _VIEWS: Final = frozenset(
     {
         *("aten::__getitem__", "aten::select", "aten::slice", "aten::view", "aten::view_as", "aten::t", "aten::narrow"),
         *("aten::transpose", "aten::permute", "aten::squeeze", "aten::unsqueeze", "aten::expand", "aten::diagonal"),
+        *("aten::expand_as", "aten::movedim", "aten::swapaxes", "aten::unfold", "aten::as_strided", "aten::numpy_T"),
+        *("aten::split_with_sizes", "aten::tensor_split", "aten::hsplit", "aten::vsplit"),
         *("aten::detach", "aten::alias", "aten::unbind", "aten::chunk", "aten::split", "aten::get", "aten::values"),
         *("prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack", "prim::unchecked_cast", "prim::GetAttr"),
         *("aten::unchecked_unwrap_optional", "aten::_unwrap_optional", "prim::data"),
@@ -83,7 +88,8 @@ class _Reading:
     def written_constants(self) -> Iterator[Notice]:
         named = set()
         for node in self._graph.nodes.values():
-            constant = self._constant(node.inputs[0]) if _is_write(node) and node.inputs else None
+            written = _written(node)
+            constant = self._constant(written) if written is not None else None
             if constant is None or (constant.id, node.op) in named:
                 continue
             named.add((constant.id, node.op))
@@ -101,7 +107,7 @@ class _Reading:
             return _OBJECT_REMEDY
         if node.id in self._graph.forked:
             return "torch does not look for writes in what torch.jit.fork runs: call it directly, or write outside it."
-        if constant.constant is None and "Tensor" not in constant.outputs[0].type:
+        if node.op in _WRITES or (constant.constant is None and "Tensor" not in constant.outputs[0].type):
             return _ITEMS_REMEDY
         return "Keep the tensor as a buffer of its own, which freezing then leaves an attribute, or write into a copy."
 
@@ -153,6 +159,26 @@ class _Reading:
 
 def _is_write(node: Node) -> bool:
     return node.op in _WRITES or (node.op.endswith("_") and not node.op.endswith("__"))
+
+
+def _written(node: Node) -> str | None:
+    """Returns the name of the value that a node writes, ``None`` if it writes none."""
+    if not node.inputs:
+        return None
+    if _is_write(node):
+        return node.inputs[0]
+    return node.inputs[-1] if _takes_out(node.op, len(node.inputs)) else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _takes_out(op: str, count: int) -> bool:
+    """Returns whether an operator of torch with so many arguments is the one whose last is ``out``."""
+    space, _, name = op.partition("::")
+    packet = getattr(torch.ops.aten, name, None) if space == "aten" else None
+    schemas = (getattr(packet, each)._schema for each in packet.overloads()) if packet is not None else ()
+    last = [schema.arguments[-1] for schema in schemas if len(schema.arguments) == count]
+    writes = [each.alias_info is not None and each.alias_info.is_write and each.kwarg_only for each in last]
+    return any(writes) and all(out or "Tensor" not in str(each.type) for each, out in zip(last, writes, strict=True))
 
 
 def _holds_tensors_or_items(node: Node) -> bool:
