@@ -65,14 +65,14 @@ class _Oracle:
         found = [*fe.problems(trace), *self._said(trace)]
         compiled = self._run(recording.module)
         found += _differ("eager code", eager, compiled)
-        if self._again:
+        found += self._moving(trace, recording.module, compiled)
+        found += self._anew(trace, recording.module)
+        if self._again:  # last, as the recorded module compiles anew after a reset, without freezing
             torch.compiler.reset()
             with torch._inductor.config.patch(freezing=True):
                 plain = torch.compile(self._model)
                 found += _differ("torch.compile with freezing", self._run(plain), compiled)
             torch.compiler.reset()
-        found += self._moving(trace, recording.module, compiled)
-        found += self._anew(trace, recording.module)
         return Examined(tuple(found), "", trace)
 
     def _run(self, module: Any) -> _Outputs:
