@@ -55,7 +55,8 @@ def assign_ids(
         return previous
     matches = _match(previous, current, identify) if previous else {}
     earlier = {node.id: node for node in previous.walk()} if previous else {}
-    new = [(scope, node) for scope, node in _scoped(current.nodes) if node.id not in matches]
+    is_new = len(matches) < sum(1 for _ in current.walk())
+    new = [(scope, node) for scope, node in _scoped(current.nodes) if node.id not in matches] if is_new else []
     fresh = _fresh_ids({*earlier, *retired}, new)
     ids = fresh | {provisional: node.id for provisional, node in matches.items()}
     nodes = _renamed(current.nodes, ids, earlier)
@@ -102,6 +103,8 @@ def _match_renamed(
     matches: dict[str, Node],
 ) -> None:
     """Adds to ``matches`` nodes whose values have new names, in order, by what is known of them."""
+    if matches.keys() >= known.keys():
+        return
     claimed = {node.id for node in matches.values()}
     waiting: defaultdict[object, deque[Node]] = defaultdict(deque)
     for node in previous.walk():
@@ -125,12 +128,12 @@ def _match_silent_in(
 ) -> None:
     """Adds to ``matches`` the nodes without outputs of one block and of those inside it, outermost first."""
     silent, silent_before = [node for node in nodes if not node.outputs], before.get(place, [])
-    pairs = align([_exact_key(node) for node in silent_before], [_exact_key(node) for node in silent])
-    pairs = refine(pairs, [_loose_key(node) for node in silent_before], [_loose_key(node) for node in silent])
-    matches.update((silent[new].id, silent_before[old]) for old, new in pairs)
+    if silent and silent_before:
+        pairs = align([_exact_key(node) for node in silent_before], [_exact_key(node) for node in silent])
+        pairs = refine(pairs, [_loose_key(node) for node in silent_before], [_loose_key(node) for node in silent])
+        matches.update((silent[new].id, silent_before[old]) for old, new in pairs)
     for node in nodes:
-        holder = matches.get(node.id)
-        if holder is None:
+        if not node.blocks or (holder := matches.get(node.id)) is None:
             continue
         for number, block in enumerate(node.blocks):
             _match_silent_in(block.nodes, (holder.id, number), before, matches)
@@ -138,6 +141,8 @@ def _match_silent_in(
 
 def _match_displaced(previous: GraphSnapshot, current: GraphSnapshot, matches: dict[str, Node]) -> None:
     """Adds to ``matches`` nodes without outputs that stood in another block, or defined values, before."""
+    if all(node.outputs or node.id in matches for node in current.walk()):
+        return
     claimed = {node.id for node in matches.values()}
     waiting: defaultdict[object, deque[Node]] = defaultdict(deque)
     for scope, node in _scoped(previous.nodes):

@@ -223,16 +223,24 @@ class _Decoder(Converter):
         is_whole = names == tuple(field.name for field in fields(kind))
 
         def convert(row: Json) -> Any:
-            pairs = zip(parts, _row(row, len(parts)), strict=True)
-            values: list[Any] = []
+            given = _row(row, len(parts))
             try:
-                for part, value in pairs:
-                    values.append(part(value))
-            except MalformedError as error:
-                raise error.within(f".{names[len(values)]}") from None
+                values = [part(value) for part, value in zip(parts, given, strict=True)]
+            except MalformedError:
+                raise _misfit(names, parts, given) from None
             return kind(*values) if is_whole else kind(**dict(zip(names, values, strict=True)))
 
         return convert
+
+
+def _misfit(names: Sequence[str], parts: Sequence[Convert], row: Sequence[Json]) -> MalformedError:
+    """Returns the error of a row that does not fit, with the field that it lies in."""
+    for name, part, value in zip(names, parts, row, strict=True):
+        try:
+            part(value)
+        except MalformedError as error:
+            return error.within(f".{name}")
+    raise AssertionError("a row did not fit, and now it does")
 
 
 def _expect(value: Json, kind: type) -> Any:

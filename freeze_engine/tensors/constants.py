@@ -155,7 +155,10 @@ class _KnownNumbers:
         if key not in self._known:
             elements = values.reshape(-1)
             found = statistics_of(elements, self._scratch)
-            self._known[key] = found, value_summary(elements, found, tensor.numel()) if is_summed_up else None
+            self._known[key] = (
+                found,
+                (value_summary(elements, found, tensor.numel(), self._scratch) if is_summed_up else None),
+            )
         return self._known[key]
 
 

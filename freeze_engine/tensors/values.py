@@ -9,9 +9,10 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from typing import Final
 
+import numpy
 import torch
 
-from freeze_engine.tensors.statistics import Statistics, as_numbers
+from freeze_engine.tensors.statistics import Scratch, Statistics, as_numbers
 from freeze_engine.trace import ValueSummary
 
 MOST_SUMMARIES: Final = 2000
@@ -45,15 +46,16 @@ def keeping_values(kept: bool) -> Iterator[None]:
         _kept.reset(token)
 
 
-def value_summary(elements: torch.Tensor, statistics: Statistics, size: int) -> ValueSummary:
+def value_summary(elements: torch.Tensor, statistics: Statistics, size: int, scratch: Scratch) -> ValueSummary:
     """Sums up the numbers of a tensor. The histogram is made of at most `SAMPLED` elements, spread over all of it.
 
     Args:
         elements: dense, flat, on the CPU; of a sparse tensor the stored ones.
         statistics: of these elements.
         size: number of elements of the whole tensor.
+        scratch: memory to work in.
     """
-    histogram, counted = _histogram(elements, statistics) if statistics.count else ((), 0)
+    histogram, counted = _histogram(elements, statistics, scratch) if statistics.count else ((), 0)
     return ValueSummary(
         zeros=size - statistics.nonzero,
         nans=statistics.nans,
@@ -74,26 +76,31 @@ def _places() -> torch.Tensor:
     return torch.arange(SAMPLED, dtype=torch.float64) + torch.rand(SAMPLED, dtype=torch.float64, generator=generator)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _places_in(count: int) -> torch.Tensor:
     """Returns the places to look at among so many elements; a network has many tensors of few sizes."""
     return (_places() * (count / SAMPLED)).long().clamp_(max=count - 1)
 
 
-def _histogram(elements: torch.Tensor, statistics: Statistics) -> tuple[tuple[int, ...], int]:
+def _histogram(elements: torch.Tensor, statistics: Statistics, scratch: Scratch) -> tuple[tuple[int, ...], int]:
     """Returns the counts of the bins, and the number of elements looked at."""
-    numbers = as_numbers(_sampled(elements))
+    # NumPy's calls take a third of the time of torch's, which counts for the many small tensors of a model.
+    numbers = scratch.numbers(_sampled(elements)).numpy()
     counted = len(numbers)
     if statistics.nonfinite:
-        numbers = numbers[torch.isfinite(numbers)]
+        numbers = numbers[numpy.isfinite(numbers)]
     low, high = statistics.minimum, statistics.maximum
     # In units of the range, which itself may be too large for a float.
     scale = max(abs(low), abs(high)) or 1.0
     width = high / scale - low / scale
     if not width > 0:
         return (len(numbers), *(0,) * (BINS - 1)), counted
-    places = numbers.div(scale).sub_(low / scale).div_(width).mul_(BINS).long()
-    return tuple(torch.bincount(places.clamp_(0, BINS - 1), minlength=BINS).tolist()), counted
+    numbers /= scale
+    numbers -= low / scale
+    numbers /= width
+    numbers *= BINS
+    places = torch.from_numpy(numpy.minimum(numbers.astype(numpy.uint8), BINS - 1))
+    return tuple(torch.bincount(places, minlength=BINS).tolist()), counted
 
 
 def _sampled(elements: torch.Tensor) -> torch.Tensor:

@@ -125,7 +125,10 @@ class Node:
 
     def attribute(self, name: str) -> str | None:
         """Returns the text of the attribute called ``name``, or ``None``."""
-        return next((text for key, text in self.attributes if key == name), None)
+        for key, text in self.attributes:
+            if key == name:
+                return text
+        return None
 
 
 class _Walked:

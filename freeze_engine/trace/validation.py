@@ -146,9 +146,9 @@ def _constants(trace: Trace) -> Iterator[tuple[str, Constant]]:
     """Yields the constants of all nodes, each node once, where it first stands."""
     seen: set[int] = set()
     for step, graph in graphs_of(trace):
-        new = tuple(node for node in graph.nodes if id(node) not in seen)
+        new = [node for node in graph.nodes if id(node) not in seen]
         seen.update(map(id, new))
-        for node in replace(graph, nodes=new).walk():
+        for node in replace(graph, nodes=tuple(new)).walk():
             if node.constant is not None:
                 yield f"step {step.index} ({step.name}), node {node.id}", node.constant
 

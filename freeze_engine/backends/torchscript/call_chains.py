@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from freeze_engine.backends.torchscript.capture.raw import callee, inline_calls,
 from freeze_engine.backends.torchscript.graph.live_walk import inputs_of, live_kinds
 
 _Path = tuple[str, ...]
+_Key = tuple[str, str]
 
 _CALLS: Final = ("prim::CallMethod", "prim::CallFunction")
 _BEGIN: Final = "freezer_mark::begin"
@@ -54,12 +55,26 @@ class _Calls:
     is_whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Inner:
-    """A node of an inlined graph, with what tells it from others, and the calls within the graph that lead to it."""
+@dataclass(slots=True)
+class _Inlined:
+    """The nodes of an inlined graph, in order.
 
-    key: tuple[str, str]
-    calls: _Calls
+    Attributes:
+        keys: what tells each node from others.
+        calls: the calls within the graph that lead to it.
+    """
+
+    keys: list[_Key] = field(default_factory=list)
+    calls: list[_Calls] = field(default_factory=list)
+    _alike: dict[_Key, list[_Calls]] | None = None
+
+    def alike(self) -> Mapping[_Key, list[_Calls]]:
+        """Returns the calls of the nodes that read the same."""
+        if self._alike is None:
+            self._alike = {}
+            for key, calls in zip(self.keys, self.calls, strict=True):
+                self._alike.setdefault(key, []).append(calls)
+        return self._alike
 
 
 def called_nodes(module: Any, method: str) -> CalledNodes:
@@ -73,44 +88,45 @@ def called_nodes(module: Any, method: str) -> CalledNodes:
         The chains; none if there is no such method.
     """
     finder = _Finder()
-    # A lambda or fork and what it calls may stand on one line.
-    chains = tuple(tuple(place for place, _ in groupby(node.calls.chain)) for node in finder.of(module, method))
-    return CalledNodes(chains, tuple(finder.texts))
+    found = finder.of(module, method).calls
+    # Most nodes share the calls that lead to them. A lambda or fork and what it calls may stand on one line.
+    chains = {id(calls): tuple(place for place, _ in groupby(calls.chain)) for calls in found}
+    return CalledNodes(tuple(chains[id(calls)] for calls in found), tuple(finder.texts))
 
 
 class _Finder:
     """Finds chains method by method; modules of one class share their code, which is looked at once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Sequence[_Inner]] = {}
-        self._nodes: dict[tuple[str, str], _Inner] = {}
+        self._known: dict[tuple[str, str], _Inlined] = {}
+        self._own: dict[str, _Calls] = {}
         self.texts: dict[str, None] = {}
 
-    def of(self, module: Any, method: str) -> Sequence[_Inner]:
+    def of(self, module: Any, method: str) -> _Inlined:
         """Returns the nodes of a method's inlined graph."""
         owner, name = callee(module, method)
         graph = method_graph(module, method)
         if graph is None:
-            return ()
+            return _Inlined()
         return self._once((class_name(owner), name), graph, owner)
 
-    def of_function(self, name: str) -> Sequence[_Inner]:
+    def of_function(self, name: str) -> _Inlined:
         """Returns the nodes of a scripted function's inlined graph; none for one of a loaded file."""
         function = scripted_function(name)
-        return () if function is None else self._once((name, ""), function.graph, None)
+        return _Inlined() if function is None else self._once((name, ""), function.graph, None)
 
-    def _once(self, key: tuple[str, str], graph: Any, owner: Any) -> Sequence[_Inner]:
+    def _once(self, key: tuple[str, str], graph: Any, owner: Any) -> _Inlined:
         if key not in self._known:
-            self._known[key] = ()  # a method cannot call itself: torch refuses recursion
+            self._known[key] = _Inlined()  # a method cannot call itself: torch refuses recursion
             self._known[key] = self._inlined(graph, owner)
         return self._known[key]
 
-    def _inlined(self, graph: Any, owner: Any) -> list[_Inner]:
+    def _inlined(self, graph: Any, owner: Any) -> _Inlined:
         fenced = graph.copy()
         calls = list(_fence(fenced, _parameters(fenced, owner)))
         self.texts |= dict.fromkeys(call.text for call in calls)
         inline_calls(fenced, owner)
-        found: list[_Inner] = []
+        found = _Inlined()
         brought: list[list[int]] = [[] for _ in calls]
         inside: list[int] = []
         begun = 0
@@ -121,28 +137,29 @@ class _Finder:
             elif kind == _END:
                 inside.pop()
             else:
+                text = node.sourceRange()
                 for each in inside:
-                    brought[each].append(len(found))
-                found.append(self._node((kind, node.sourceRange())))
+                    brought[each].append(len(found.keys))
+                found.keys.append((kind, text))
+                found.calls.append(self._calls_in(text))
         for call, places in reversed(list(zip(calls, brought, strict=True))):  # a call in a fork before the fork
-            around = self._around(call, [found[place] for place in places])
-            for place, calls_to in zip(places, around, strict=True):
-                found[place] = _Inner(found[place].key, calls_to)
+            keys, inner = [found.keys[place] for place in places], [found.calls[place] for place in places]
+            for place, calls_to in zip(places, call.around(keys, inner, self._called(call)), strict=True):
+                found.calls[place] = calls_to
         return found
 
-    def _node(self, key: tuple[str, str]) -> _Inner:
-        """Returns a node without calls around it; many nodes read the same."""
-        known = self._nodes.get(key)
+    def _calls_in(self, text: str) -> _Calls:
+        """Returns the calls that a node's own text shows; many nodes have the same."""
+        known = self._own.get(text)
         if known is None:
-            known = self._nodes[key] = _Inner(key, _own_calls(key[1]))
+            known = self._own[text] = _own_calls(text)
         return known
 
-    def _around(self, call: _Call, nodes: Sequence[_Inner]) -> list[_Calls]:
-        """Returns the calls of the nodes that a call brought, itself included."""
+    def _called(self, call: _Call) -> _Inlined:
+        """Returns the nodes of what is called."""
         if call.function:
-            return list(call.around(nodes, self.of_function(call.function)))
-        known = self.of(*call.method) if call.method is not None else ()
-        return list(call.around(nodes, known))
+            return self.of_function(call.function)
+        return self.of(*call.method) if call.method is not None else _Inlined()
 
 
 class _Call:
@@ -167,26 +184,30 @@ class _Call:
         elif node.kind() == "prim::CallFunction":
             self.function = str(node.inputsAt(0).type().annotation_str)
 
-    def around(self, nodes: Sequence[_Inner], callee_nodes: Sequence[_Inner]) -> Iterator[_Calls]:
+    def around(self, keys: Sequence[_Key], calls: Sequence[_Calls], callee: _Inlined) -> Iterator[_Calls]:
         """Yields the calls of the nodes that this call brought, itself included.
 
         torch optimises a callee before it inlines it: constants are pooled, and what is known is gone. Nodes that read
         the same are distinguished by their order, if there are as many as in the callee; else only what is common to
         their calls is known.
+
+        Args:
+            keys: of the nodes.
+            calls: that their own texts show.
+            callee: its nodes.
         """
-        inner: dict[tuple[str, str], list[_Calls]] = {}
-        for each in callee_nodes:
-            inner.setdefault(each.key, []).append(each.calls)
-        counts = Counter(node.key for node in nodes)
-        unclear = {key: _common(known) for key, known in inner.items() if len(known) != counts[key]}
-        seen = Counter[tuple[str, str]]()
-        for node in nodes:
-            known = inner.get(node.key)
-            if known is None:
-                yield self._to(node.calls)
-            else:
-                yield self._to(unclear.get(node.key) or known[seen[node.key]])
-            seen[node.key] += 1
+        alike = callee.alike()
+        counts = Counter(keys)
+        unclear = {key: _common(known) for key, known in alike.items() if len(known) != counts[key]}
+        left = {key: iter(known) for key, known in alike.items()}
+        # Each of these stands in a list or in `unclear` meanwhile, so its identity stays its own.
+        known_to: dict[int, _Calls] = {}
+        for key, own in zip(keys, calls, strict=True):
+            inner = unclear.get(key) or (next(left[key]) if key in left else own)
+            to = known_to.get(id(inner))
+            if to is None:
+                to = known_to[id(inner)] = self._to(inner)
+            yield to
 
     def _to(self, calls: _Calls) -> _Calls:
         if calls.is_whole:

@@ -97,8 +97,8 @@ class SnapshotReader:
         values = self._values.setdefault(method, {})
         for pairs in self._pairings(method):
             for node, live in pairs:
-                for value in node.outputs[:1]:
-                    modules.setdefault(value.name, module_path(live))
+                if node.outputs and node.outputs[0].name not in modules:
+                    modules[node.outputs[0].name] = module_path(live)
             for name, value in constant_values(pairs):
                 values.setdefault(name, value)
             # Objects with weights in a special layout are unpacked to describe them: once is enough.

@@ -338,6 +338,7 @@ class TraceBuilder:
 def _code(graph: Any) -> str | None:
     """Returns a graph's TorchScript code, ``None`` where torch cannot write it (some fused operators)."""
     try:
-        return str(private("_create_function_from_graph")("forward", graph.copy()).code)
+        # Writing the code changes nothing of the graph (``python_print.cpp``, torch 2.13.0), so no copy is made.
+        return str(private("_create_function_from_graph")("forward", graph).code)
     except RuntimeError:
         return None

@@ -25,34 +25,43 @@ class GraphNames:
 
     def __init__(self, graph: GraphSnapshot) -> None:
         self._ids: list[str] = []
-        self._values: list[str] = []
-        fits = self._body(graph, set(), "")
-        self.ids = frozenset(self._ids)
-        self.values = frozenset(self._values)
-        self.is_sound = fits and len(self.ids) == len(self._ids) and len(self.values) == len(self._values)
-        del self._ids, self._values
+        self._hidden: list[str] = []
+        self.values: set[str] = {value.name for value in graph.inputs}
+        fits = self._defines(graph, self.values, "")
+        defined = len(graph.inputs) + sum([len(node.outputs) for node in graph.nodes]) + len(self._hidden)
+        self.values.update(self._hidden)  # nothing but a block saw these
+        self.ids = set(self._ids)
+        self.is_sound = fits and len(self.ids) == len(self._ids) and len(self.values) == defined
+        del self._ids, self._hidden
 
-    def _body(self, body: GraphSnapshot | Block, visible: set[str], scope: str) -> bool:
-        """Returns whether uses in a graph or block are defined before; ``visible`` is afterwards as it was."""
-        ids, values = self._ids, self._values
-        first, first_id = len(values), len(ids)
-        names = [value.name for value in body.inputs]
-        values += names
-        visible.update(names)
+    def _defines(self, body: GraphSnapshot | Block, visible: set[str], scope: str) -> bool:
+        """Returns whether uses in a graph or block are defined before, and adds what it defines to ``visible``."""
+        self._ids += [node.id for node in body.nodes]
+        is_defined, define = visible.issuperset, visible.add
         fits = True
         for node in body.nodes:
-            ids.append(node.id)
-            fits = visible.issuperset(node.inputs) and fits
+            if not is_defined(node.inputs):
+                fits = False
             if node.blocks:
                 for block in node.blocks:
-                    fits = self._body(block, set() if block.scope else visible, block.scope or scope) and fits
+                    fits = self._block(block, visible, block.scope or scope) and fits
             for value in node.outputs:
-                values.append(value.name)
-                visible.add(value.name)
-        fits = visible.issuperset(body.outputs) and fits
-        visible.difference_update(values[first:])
+                define(value.name)
+        return is_defined(body.outputs) and fits
+
+    def _block(self, block: Block, around: set[str], scope: str) -> bool:
+        """Returns whether a block keeps the rules; ``around`` is afterwards as it was."""
+        visible = set() if block.scope else around
+        first, first_id = len(self._hidden), len(self._ids)
+        own = [value.name for value in block.inputs]
+        visible.update(own)
+        fits = self._defines(block, visible, scope)
+        own += [value.name for node in block.nodes for value in node.outputs]
+        self._hidden += own
+        visible.difference_update(own)
         if scope:
-            fits = all(name.startswith(scope) for name in (*values[first:], *ids[first_id:])) and fits
+            names = (*self._hidden[first:], *self._ids[first_id:])
+            fits = all(name.startswith(scope) for name in names) and fits
         return fits
 
 

@@ -35,11 +35,13 @@ def alias_analysis(
     sets, _, writes = sections.partition("===3. Writes===")
     printed = parse(text.strip())
     names = _value_names(printed, snapshot)
-    nodes = {_key(mine): theirs for mine, theirs in zip(printed.walk(), snapshot.walk(), strict=True)}
     # torch prints both in the order of addresses, which differs from run to run.
     places = {name: place for place, name in enumerate(names.values())}
     entries = list(dict.fromkeys(entry for line in sets.splitlines() for entry in _entries(line, names)))
     entries.sort(key=lambda entry: (places.get(entry.value, len(places)), entry.relation))
+    if not writes.strip():
+        return AliasAnalysis(tuple(entries), ())
+    nodes = {_key(mine): theirs for mine, theirs in zip(printed.walk(), snapshot.walk(), strict=True)}
     order = {node.id: place for place, node in enumerate(snapshot.walk())}
     found = sorted(_writes(writes, nodes, names), key=lambda write: order[write.node])
     return AliasAnalysis(tuple(entries), tuple(found))

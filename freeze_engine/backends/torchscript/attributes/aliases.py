@@ -114,6 +114,7 @@ class WriterSearch:
         self._foreign: list[Node] = []
         self._writes_tensors: bool | None = None
         self._forks: list[tuple[Node, Block, WriterSearch]] = []
+        self._known: dict[str, list[tuple[Node, tuple[ChainLink, ...]]]] = {}
         for value, live in zip(snapshot.inputs, graph.inputs(), strict=True):
             self._values[value.name] = live
         self._enter(snapshot.nodes, graph)
@@ -174,6 +175,11 @@ class WriterSearch:
         inside = next((search for _, block, search in self._forks if name.startswith(block.scope)), None)
         if inside is not None:
             return inside.writes(name)
+        if name not in self._known:
+            self._known[name] = self._found_writes(name)
+        return self._known[name]
+
+    def _found_writes(self, name: str) -> list[tuple[Node, tuple[ChainLink, ...]]]:
         linked: dict[str, tuple[Node, tuple[ChainLink, ...]]] = {}
         for node, written in self._writes_into(name):
             chain = self._chain(written, name) if self._may_write(written, name) else ()

@@ -68,7 +68,7 @@ class _Passing:
         self._before = before
         self._after = after
         self._made = {name: frozenset(paths) for name, paths in made.items() if name not in before.makers}
-        self._fixed = before.fixed()
+        self._fixed: frozenset[str] | None = None
         self._values: dict[str, Paths] = {}
         self._twins = _Twins(before, after, rewrites)
         self._merged: defaultdict[str, list[str]] = defaultdict(list)
@@ -80,13 +80,19 @@ class _Passing:
         self._followed = {*before.constants, *after.constants, *self._made, *origins.held, *origins.derived}
         makers = (after.nodes[kept] for kept in self._merged if kept in after.nodes)
         self._followed.update(value.name for node in makers for value in node.outputs)
+        self._alike: dict[str, bool] = {}
 
     def run(self) -> Origins:
         """Returns the origins after it."""
         found: defaultdict[str, dict[Read, Paths]] = defaultdict(dict)
+        followed, changed, known = self._followed, self._changed, self._origins.reads
         for read, name in self._after.reads.items():
-            if name not in self._followed and read[0] not in self._changed and read not in self._origins.reads:
-                continue  # it reads what it read before, and no attribute was behind that
+            if read[0] not in changed:
+                if name not in followed and read not in known:
+                    continue  # it reads what it read before, and no attribute was behind that
+                if self._is_as_before(name):
+                    found[name][read] = self._known(read, name)
+                    continue
             paths = self._read(read, name)
             for gone in self._merged.get(read[0], ()):
                 place = (gone, *read[1:])
@@ -100,9 +106,17 @@ class _Passing:
                 read: paths
                 for name, places in found.items()
                 for read, paths in places.items()
-                if paths != values.get(name, NONE)
+                if paths is not (value := values.get(name, NONE)) and paths != value
             },
         )
+
+    def _is_as_before(self, name: str) -> bool:
+        """Returns whether a value is what it was, for a place that reads it as before."""
+        if name not in self._alike:
+            maker = self._after.makers.get(name)
+            is_own = name not in self._made and (maker is None or maker.id not in self._merged)
+            self._alike[name] = is_own and (name in self._before.constants) == (name in self._after.constants)
+        return self._alike[name]
 
     def _value(self, name: str, places: Mapping[Read, Paths]) -> Paths:
         return _union(places.values()) if places else self._unread(name)
@@ -126,11 +140,16 @@ class _Passing:
         known = self._origins.reads.get(read)
         if new not in self._after.constants:
             # When nodes are merged, each reader keeps the attributes that its own value was computed from.
-            return known or (self._before.made_of(old, self._origins) if old in self._fixed else NONE)
+            return known or (self._before.made_of(old, self._origins) if self._is_fixed(old) else NONE)
         if old in self._before.constants:
             paths = self._known(read, old)
             return paths if self._same_content(old, new) else paths.computed()
         return known.computed() if known else self._before.made_of(old, self._origins, new)
+
+    def _is_fixed(self, name: str) -> bool:
+        if self._fixed is None:
+            self._fixed = self._before.fixed()
+        return name in self._fixed
 
     def _new_read(self, read: Read, name: str) -> Paths:
         """Returns the origins for a new node: those of the nodes that it was copied from or made of."""
@@ -200,9 +219,7 @@ class _Twins:
         self._consumed = {
             node: rewrite.consumed for rewrite in rewrites for node in rewrite.produced if node not in before.nodes
         }
-        self._alike: defaultdict[tuple[object, ...], list[str]] = defaultdict(list)
-        for node in before.nodes.values():
-            self._alike[_likeness(node)].append(node.id)
+        self._alike: defaultdict[tuple[object, ...], list[str]] | None = None
 
     def same_place(self, read: Read) -> Read | None:
         """Returns the place in the graph before, ``None`` where its node is new."""
@@ -218,11 +235,19 @@ class _Twins:
             return
         merged = (self._before.nodes[each] for each in self._consumed.get(node.id, ()) if each in self._before.nodes)
         yield [(each.id, -1, place) for each in merged for place in range(len(each.inputs))]
-        places = [(each, *read[1:]) for each in self._alike.get(_likeness(node), ())]
+        places = [(each, *read[1:]) for each in self._like(node)]
         found = [place for place in places if place in self._before.reads]
         own = scope_of_name(node.id)  # two forks may run the same lines on modules of equal values
         yield [place for place in found if scope_of_name(place[0]) == own]
         yield found
+
+    def _like(self, node: Node) -> Sequence[str]:
+        """Returns the ids of the nodes of the graph before that are of the same line and operator."""
+        if self._alike is None:
+            self._alike = defaultdict(list)
+            for each in self._before.nodes.values():
+                self._alike[_likeness(each)].append(each.id)
+        return self._alike.get(_likeness(node), ())
 
 
 def _likeness(node: Node) -> tuple[object, ...]:

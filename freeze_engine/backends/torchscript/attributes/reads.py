@@ -105,7 +105,7 @@ class Reading:
         self.nodes = {node.id: node for node in graph.walk()}
         self.makers = {value.name: node for node in self.nodes.values() for value in node.outputs}
         self.constants = {name: node for name, node in self.makers.items() if node.op in CONSTANT_OPS}
-        self.reads = dict(_reads(graph, self.nodes))
+        self.reads = _reads(graph, self.nodes)
 
     def fixed(self) -> frozenset[str]:
         """Returns the values that are computed from constants alone."""
@@ -164,12 +164,14 @@ class Reading:
         return (node.attribute("value") or "") if node is not None else ""
 
 
-def _reads(graph: GraphSnapshot, nodes: Mapping[str, Node]) -> Iterator[tuple[Read, str]]:
-    for node in nodes.values():
+def _reads(graph: GraphSnapshot, nodes: Mapping[str, Node]) -> dict[Read, str]:
+    found: dict[Read, str] = {}
+    for id_, node in nodes.items():
         for place, name in enumerate(node.inputs):
-            yield (node.id, -1, place), name
+            found[id_, -1, place] = name
         for number, block in enumerate(node.blocks):
             for place, name in enumerate(block.outputs):
-                yield (node.id, number, place), name
+                found[id_, number, place] = name
     for place, name in enumerate(graph.outputs):
-        yield ("", -1, place), name
+        found["", -1, place] = name
+    return found

@@ -62,8 +62,8 @@ def _by_other_name(
     places: Mapping[tuple[Any, ...], tuple[_Place, ...]],
     known: Mapping[str, AttributeFate],
 ) -> AttributeFate:
-    key = same_tensor(slot.value)
-    if fate.fate != "dropped" or key is None:
+    key = same_tensor(slot.value) if fate.fate == "dropped" else None
+    if key is None:
         return fate
     others = [(place, known[place.path]) for place in places[key] if place.path != fate.path]
     # A constant is better evidence than a preserved attribute, and a separate name better than a place in a list.

@@ -116,27 +116,33 @@ def _written_in_place(record: MethodRecord, kept: Container[str]) -> Iterator[tu
         if access.node.op == "prim::GetAttr" and access.path is not None:
             # A fork's values carry a prefix in the trace that torch's log does not know.
             reads.setdefault(unscoped(access.value), []).append((access.path, access))
-    linked = _linked_writers(record, (each for found in reads.values() for each in found))
+    linked = _LinkedWriters(record, (each for found in reads.values() for each in found))
     for line in record.decided.log:
         match = _IN_PLACE.fullmatch(line)
         for path, access in reads.pop(match["value"], ()) if match else ():
-            found = _write_evidence(f"torch's log: {line}", record, access, linked[path])
+            found = _write_evidence(f"torch's log: {line}", record, access, linked.of(path))
             yield from ((path, evidence) for evidence in found)
     # torch logs no writer of an attribute that it already knows to be mutable (``recordMutableAttrs``).
     for path, access in (each for found in reads.values() for each in found):
         if path in kept:
             fact = f"torch's alias analysis: %{access.value} is written in place"
-            found = _write_evidence(fact, record, access, linked[path])
+            found = _write_evidence(fact, record, access, linked.of(path))
             yield from ((path, evidence) for evidence in found if evidence.chain)
 
 
-def _linked_writers(record: MethodRecord, reads: Iterable[tuple[str, SlotAccess]]) -> dict[str, set[str]]:
-    """Returns, by an attribute's path, the ids of the nodes that write it through any of its reads."""
-    found: dict[str, set[str]] = {}
-    for path, access in reads:
-        writes = record.search.writes(access.value) if record.search else []
-        found.setdefault(path, set()).update(node.id for node, _ in writes)
-    return found
+class _LinkedWriters:
+    """Finds the nodes that write an attribute through any of its reads; most attributes are never asked about."""
+
+    def __init__(self, record: MethodRecord, reads: Iterable[tuple[str, SlotAccess]]) -> None:
+        self._search = record.search
+        self._reads: dict[str, list[str]] = {}
+        for path, access in reads:
+            self._reads.setdefault(path, []).append(access.value)
+
+    def of(self, path: str) -> set[str]:
+        """Returns the ids of the nodes that write the attribute."""
+        search = self._search
+        return {node.id for value in self._reads[path] for node, _ in search.writes(value)} if search else set()
 
 
 def _write_evidence(fact: str, record: MethodRecord, access: SlotAccess, linked: Container[str]) -> Iterator[Evidence]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Mapping
@@ -35,6 +36,7 @@ _TENSOR_TYPE = re.compile(
 _DEVICE = re.compile(r"device=([\w:]+)")
 
 
+@functools.lru_cache(maxsize=1024)
 def constant_of_type(type_text: str) -> Constant | None:
     """Describes a tensor from torch's type text alone, such as ``Float(4, 3, device=cpu)``."""
     match = _TENSOR_TYPE.match(type_text)

@@ -58,7 +58,7 @@ def _escaped(match: re.Match[bytes]) -> bytes:
 
 
 def slot_accesses(graph: GraphSnapshot, self_path: str = "") -> Iterator[SlotAccess]:
-    """Yields every read and write of an attribute, nested blocks and forks included.
+    """Returns every read and write of an attribute, nested blocks and forks included.
 
     Args:
         graph: a method's snapshot; its first input is the module.
@@ -66,7 +66,9 @@ def slot_accesses(graph: GraphSnapshot, self_path: str = "") -> Iterator[SlotAcc
     """
     prefix = f"{self_path}." if self_path else ""
     modules = {graph.inputs[0].name: prefix} if graph.inputs else {}
-    yield from _accesses(graph.nodes, modules)
+    found: list[SlotAccess] = []
+    _note_accesses(graph.nodes, modules, found)
+    return iter(found)
 
 
 def read_paths(graph: GraphSnapshot) -> dict[str, str]:
@@ -110,20 +112,20 @@ def _find_forks(nodes: tuple[Node, ...], around: str, read: dict[str, str | None
             _find_forks(block.nodes, path, read, found)
 
 
-def _accesses(nodes: tuple[Node, ...], modules: dict[str, str]) -> Iterator[SlotAccess]:
+def _note_accesses(nodes: tuple[Node, ...], modules: dict[str, str], found: list[SlotAccess]) -> None:
     for node in nodes:
         if node.op == "prim::GetAttr":
             prefix = modules.get(node.inputs[0]) if node.inputs else None
             path = None if prefix is None else prefix + attribute_name(node)
             if path is not None:
                 modules[node.outputs[0].name] = path + "."
-            yield SlotAccess(node, path)
+            found.append(SlotAccess(node, path))
         elif node.op == "prim::SetAttr":
             prefix = modules.get(node.inputs[0])
-            yield SlotAccess(node, None if prefix is None else prefix + attribute_name(node))
+            found.append(SlotAccess(node, None if prefix is None else prefix + attribute_name(node)))
         for block in node.blocks:
             _enter(node, block, modules)
-            yield from _accesses(block.nodes, modules)
+            _note_accesses(block.nodes, modules, found)
 
 
 def _enter(node: Node, block: Block, modules: dict[str, str]) -> None:

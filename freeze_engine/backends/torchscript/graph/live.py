@@ -7,6 +7,7 @@ side by side; torch renumbers the values of a copied graph, so names always come
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,7 +58,12 @@ def _printed(node: Any, kind: str) -> str:
 
 def module_path(node: Any) -> str:
     """Returns the dotted path of the submodule a live node comes from; empty for the top module."""
-    names = [name for name, _ in _SEGMENT.findall(node.getModuleHierarchy())]
+    return _path_in(node.getModuleHierarchy())
+
+
+@functools.lru_cache(maxsize=4096)
+def _path_in(hierarchy: str) -> str:
+    names = [name for name, _ in _SEGMENT.findall(hierarchy)]
     return intern(".".join(name for name in names if name not in _PLACEHOLDERS))
 
 

@@ -87,6 +87,8 @@ def without_leftovers(snapshot: GraphSnapshot) -> GraphSnapshot:
     These are the reads that attribute propagation has cut off, which have no input any more, and the constant that
     stands for a function, once its call has been inlined.
     """
+    if not any(map(_may_be_leftover, snapshot.walk())):
+        return snapshot
     used = {name for node in snapshot.walk() for name in node.inputs}
     return replace(snapshot, nodes=_alive(snapshot.nodes, used))
 
@@ -105,10 +107,14 @@ def _with_alive(node: Node, used: Collection[str]) -> Node:
     return replace(node, blocks=tuple(blocks))
 
 
-def _is_leftover(node: Node, used: Collection[str]) -> bool:
+def _may_be_leftover(node: Node) -> bool:
     if node.op == "prim::GetAttr":
         return not node.inputs
-    return node.op == "prim::Constant" and node.outputs[0].type == "Function" and node.outputs[0].name not in used
+    return node.op == "prim::Constant" and node.outputs[0].type == "Function"
+
+
+def _is_leftover(node: Node, used: Collection[str]) -> bool:
+    return _may_be_leftover(node) and (node.op == "prim::GetAttr" or node.outputs[0].name not in used)
 
 
 def _line(node: Node) -> str:
@@ -150,10 +156,10 @@ def _module_types(snapshot: GraphSnapshot, self_path: str, submodule: Callable[[
 
 def _put_back(snapshot: GraphSnapshot, graph: Any, modules: dict[str, Any], constant: Callable[[str], Any]) -> bool:
     values = [*zip(snapshot.inputs, graph.inputs(), strict=True)]
-    nodes: list[tuple[Node, Any]] = []
-    _side_by_side(snapshot.nodes, graph, nodes, values)
-    for node, live in nodes:
-        if node.op == "prim::Constant" and not _is_plain(node) and not _put_constant(node, live, constant):
+    constants: list[tuple[Node, Any]] = []
+    _side_by_side(snapshot.nodes, graph, constants, values)
+    for node, live in constants:
+        if not _put_constant(node, live, constant):
             return False
     # A name that is taken goes to the value that asks for it last, so the order matters.
     for value, live in values:
@@ -167,23 +173,25 @@ def _put_back(snapshot: GraphSnapshot, graph: Any, modules: dict[str, Any], cons
 
 
 def _side_by_side(
-    nodes: tuple[Node, ...], live_block: Any, found: list[tuple[Node, Any]], values: list[tuple[Value, Any]]
+    nodes: tuple[Node, ...], live_block: Any, constants: list[tuple[Node, Any]], values: list[tuple[Value, Any]]
 ) -> None:
-    """Adds each node, and each value that is defined, with its live one; there are no forks among the nodes.
+    """Adds each constant, and each value, that lacks something, with its live one; there are no forks among the nodes.
 
     The live ones were parsed from the others, so none is left over, and no iterator of torch is read to its end, which
     takes long (see `freeze_engine.backends.torchscript.graph.live_walk`).
     """
     for node, live in zip(nodes, live_block.nodes(), strict=False):
-        found.append((node, live))
+        if node.op == "prim::Constant" and not _is_plain(node):
+            constants.append((node, live))
         for number, value in enumerate(node.outputs):
-            values.append((value, live.outputsAt(number)))
+            if not value.name.isdigit() or _is_module(value.type):
+                values.append((value, live.outputsAt(number)))
         if node.blocks:
             inner = list(zip(node.blocks, live.blocks(), strict=False))
             for block, body in inner:
                 values += zip(block.inputs, body.inputs(), strict=False)
             for block, body in inner:
-                _side_by_side(block.nodes, body, found, values)
+                _side_by_side(block.nodes, body, constants, values)
 
 
 @functools.lru_cache(maxsize=1024)
