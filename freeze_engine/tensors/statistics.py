@@ -65,7 +65,8 @@ class Statistics:
     def add(self, chunk: torch.Tensor, scratch: Scratch) -> None:
         """Adds elements of any dtype."""
         numbers = scratch.numbers(chunk)
-        shown = chunk if chunk.dtype in _EXACT else numbers
+        # Of a tensor on a GPU the numbers are here.
+        shown = chunk if chunk.dtype in _EXACT and chunk.is_cpu else numbers
         if not shown.numel():
             return
         self.nonzero += scratch.nonzero(shown)
