@@ -131,7 +131,7 @@ def _written_in_place(record: MethodRecord, kept: Container[str]) -> Iterator[tu
 
 
 class _LinkedWriters:
-    """Finds the nodes that write an attribute through any of its reads; most attributes are never asked about."""
+    """Finds the nodes that write an attribute through any of its reads; for most attributes nothing needs them."""
 
     def __init__(self, record: MethodRecord, reads: Iterable[tuple[str, SlotAccess]]) -> None:
         self._search = record.search
