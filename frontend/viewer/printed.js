@@ -12,11 +12,11 @@ export class Printed {
 
   /** Makes the pages anew: the trace does not change, but the theme and the panels do. */
   fill() {
-    const summary = this.app.panels.get("summary")?.content;
+    const summary = this.app.panels.get("summary")?.content?.();
     if (!summary) return;
-    if ("comparison" in this.app.model) return this.element.replaceChildren(summary()); // a page on what changed
+    if ("comparison" in this.app.model) return this.element.replaceChildren(summary); // a page on what changed
     this.element.replaceChildren(
-      ...[this.title(), summary(), this.fates(), this.charts(), ...this.passes()].filter((part) => part !== null),
+      ...[this.title(), summary, this.fates(), this.charts(), ...this.passes()].filter((part) => part !== null),
     );
   }
 

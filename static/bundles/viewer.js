@@ -7264,10 +7264,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.element = h("div.fv-print", { "aria-hidden": "true" });
     }
     fill() {
-      const summary = this.app.panels.get("summary")?.content;
+      const summary = this.app.panels.get("summary")?.content?.();
       if (!summary) return;
-      if ("comparison" in this.app.model) return this.element.replaceChildren(summary());
-      this.element.replaceChildren(...[this.title(), summary(), this.fates(), this.charts(), ...this.passes()].filter((part3) => part3 !== null));
+      if ("comparison" in this.app.model) return this.element.replaceChildren(summary);
+      this.element.replaceChildren(...[this.title(), summary, this.fates(), this.charts(), ...this.passes()].filter((part3) => part3 !== null));
     }
     clear() {
       this.element.replaceChildren();
