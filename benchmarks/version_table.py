@@ -45,6 +45,7 @@ class Row:
         commit: of the project.
         date: of the run, as ``2026-01-31``.
         again: commit at which the tests that had failed were run again; empty if they were not.
+        note: what a reader of the row should know, such as why tests failed.
     """
 
     python: str
@@ -57,6 +58,7 @@ class Row:
     commit: str
     date: str
     again: str = ""
+    note: str = ""
 
     @property
     def place(self) -> tuple[str, str, tuple[str, ...]]:
@@ -144,13 +146,14 @@ def _line(row: Row) -> str:
 
 
 def _details(row: Row) -> str:
-    if not row.failed and not row.skipped and len(row.tests) <= _FEW:
+    if not (row.failed or row.skipped or row.note or len(row.tests) > _FEW):
         return ""
     tests = f"- tests: {', '.join(f'`{name}`' for name in row.tests)}\n" if len(row.tests) > _FEW else ""
     where = f", {row.tests[0]}" if len(row.tests) == 1 else ""
+    note = f"- {row.note}\n" if row.note else ""
     failed = [f"- failed: `{name}`\n" for name in row.failed]
     skipped = [f"- {number} skipped: {reason}\n" for reason, number in row.skipped]
-    return f"\n## Python {row.python}, torch {row.torch}{where}\n\n{tests}{''.join(failed + skipped)}"
+    return f"\n## Python {row.python}, torch {row.torch}{where}\n\n{tests}{note}{''.join(failed + skipped)}"
 
 
 def node_ids(names: Iterable[str]) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.version_table import (
@@ -168,6 +169,7 @@ def one_row(python: str, torch: str, arguments: argparse.Namespace, folder: Path
         shutil.rmtree(folder / "environment")
     passed, failed, skipped = counts(report)
     row = Row(said[0], said[1], passed, failed, skipped, round(minutes, 1), tuple(arguments.tests), now, date)
+    row = replace(row, note=arguments.note)
     return row if earlier is None else earlier.repeated(row)
 
 
@@ -208,6 +210,7 @@ def main() -> int:
     )
     parser.add_argument("--tests", nargs="+", default=list(TESTS), help=f"what to run (default: {' '.join(TESTS)})")
     parser.add_argument("--failed", action="store_true", help="run only the tests again that failed before")
+    parser.add_argument("--note", default="", help="what readers of the row should know, such as why tests failed")
     parser.add_argument("--workers", type=int, default=2, help="processes that run tests (default: 2)")
     parser.add_argument("--keep", action="store_true", help="leave the environments and logs")
     arguments = parser.parse_args()

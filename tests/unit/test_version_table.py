@@ -75,6 +75,11 @@ def test_failed_tests_that_run_again_replace_their_results(tmp_path: Path) -> No
         earlier_row("3.11.7", "2.6.0", ["tests/torch"], file)
 
 
+def test_a_row_has_its_note() -> None:
+    text = markdown_text((replace(ROW, failed=(), skipped=(), note="Stopped by hand."),))
+    assert text.endswith("\n## Python 3.11.7, torch 2.6.0+cu124, tests/unit\n\n- Stopped by hand.\n")
+
+
 def test_a_row_of_many_files_names_each() -> None:
     files = tuple(f"tests/torch/test_{name}.py" for name in "abcd")
     text = markdown_text((replace(ROW, tests=files, failed=(), skipped=()),))
