@@ -40,17 +40,24 @@ def csv_tables(trace: Trace) -> dict[str, str]:
 
 
 def _table(rows: Iterable[Row]) -> str:
-    kept = list(rows)
+    kept = [{_written(name): _safe(cell) for name, cell in row.items()} for row in rows]
     columns = list(dict.fromkeys(name for row in kept for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows({name: _safe(cell) for name, cell in row.items()} for row in kept)
+    writer.writerows(kept)
     return text.getvalue()
 
 
 def _safe(cell: Cell) -> Cell:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    if not isinstance(cell, str):
+        return cell
+    return f"'{_written(cell)}" if cell.startswith(_FORMULA) else _written(cell)
+
+
+def _written(text: str) -> str:
+    """Returns a text as CSV can hold it: Python 3.10 neither writes nor reads the zero character."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def _step_row(step: Step, metrics: StepMetrics, found: Detection) -> Row:

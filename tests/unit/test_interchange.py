@@ -121,6 +121,12 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+def test_zero_characters_are_replaced_in_csv() -> None:
+    steps = (replace(small_trace().steps[0], stage="a\0b"), *small_trace().steps[1:])
+    text = fe.csv_tables(replace(small_trace(), steps=steps))["steps"]
+    assert (rows(text)[0]["stage"], "\0" in text) == ("a\N{REPLACEMENT CHARACTER}b", False)
+
+
 def test_steps_and_attributes_as_csv() -> None:
     tables = fe.csv_tables(small_trace())
     steps, attributes = rows(tables["steps"]), rows(tables["attributes"])
