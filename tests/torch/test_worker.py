@@ -200,7 +200,12 @@ def test_preview_opens_while_measuring_continues(output):
     bare = tuple(replace(step, numerics=()) for step in trace.steps)
     assert trace.memory is not None
     assert trace.runtime
-    assert previews == [replace(trace, steps=bare, baselines=(), memory=None, runtime=())]
+    (preview,) = previews
+    early = tuple(notice for notice in preview.notices if notice.code == "still_measured")
+    assert len(early) == 1
+    assert "still_measured" not in {notice.code for notice in trace.notices}
+    notices = (*trace.notices, *early)
+    assert preview == replace(trace, steps=bare, baselines=(), memory=None, runtime=(), notices=notices)
 
 
 def test_inputs_options_and_measuring_are_as_asked(output):
