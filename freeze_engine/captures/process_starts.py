@@ -45,7 +45,7 @@ class StartObserver(Protocol):
 
 @contextlib.contextmanager
 def observing_starts(observer: StartObserver) -> Iterator[None]:
-    """Tells an observer of starts and ends in this process during the block, and not in its forks.
+    """Reports starts and ends in this process to an observer during the block; forks are left out.
 
     Args:
         observer: its exceptions are left out: starting and ending are the user's.

@@ -41,7 +41,7 @@ def shell_commands(
 
 
 def _program(words: Sequence[str], environment: Mapping[str, str]) -> tuple[Sequence[str], Mapping[str, str] | None]:
-    """Returns a program with its arguments, without what stands before it."""
+    """Returns a program with its arguments, without what precedes it."""
     changed: dict[str, str] = {}
     for place, word in enumerate(words):
         assigned = _ASSIGNMENT.fullmatch(word)

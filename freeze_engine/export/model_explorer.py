@@ -132,7 +132,7 @@ class _Nodes:
             self._block(block, f"{space}/{node.op} {node.id.replace('/', '|')}/block {number}/".lstrip("/"))
 
     def _module(self, node: Node) -> str:
-        """Returns the submodule a node comes from; a constant, which has none, stands where it is read."""
+        """Returns the submodule a node comes from; a constant, which has none, is placed where it is read."""
         if node.module or node.inputs:
             return node.module
         readers = set[str]().union(*(self.readers.get(value.name, set()) for value in node.outputs))

@@ -133,7 +133,7 @@ def refusals(report: NumericsReport) -> tuple[Notice, ...]:
         Notice(
             "inputs_refused",
             f"The model refuses the generated inputs {name!r}, so nothing was compared on them ({error}). Its inputs "
-            "follow a rule that shapes, dtypes and ranges do not tell.",
+            "follow a rule that shapes, dtypes and ranges do not show.",
         )
         for name, error in report.refused.items()
     )

@@ -38,7 +38,7 @@ def existing_kind(path: str | Path) -> Origin | None:
 
 
 def open_existing(path: str | Path, *, name: str | None = None, call: str | None = None) -> Trace:
-    """Returns a trace of a freeze that was not recorded, as far as what it left tells.
+    """Returns a trace of a freeze that was not recorded, from what it left behind.
 
     Nothing is run, and torch is not imported. The trace has no times or numeric errors, and its `Trace.origin` says
     what it was made of.

@@ -234,7 +234,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _constant(kind: str) -> Constant | None:
-    """Returns what the type of a constant tells of it; its values are not in a log."""
+    """Returns the facts that a constant's type gives; its values are not in a log."""
     match = _TENSOR.fullmatch(kind)
     known = _DTYPES.get(match["dtype"]) if match is not None else None
     if match is None or known is None:

@@ -131,7 +131,7 @@ class Converter(ABC):
 
     @abstractmethod
     def reference(self, kind: type) -> Convert:
-        """Returns the function for a value that stands in a table."""
+        """Returns the function for a value that is kept in a table."""
 
     @abstractmethod
     def items(self, item: Convert) -> Convert:

@@ -59,7 +59,7 @@ class DaskPool:
         self._facts: dict[tuple[str | None, tuple[str, ...]], EnvironmentFacts] = {}
 
     def facts(self, row: PlannedRow) -> EnvironmentFacts:
-        """Asks a worker for the facts of a recording's environment."""
+        """Requests the facts of a recording's environment."""
         asked = (row.environment.python, row.packages)
         if asked not in self._facts:
             self._facts[asked] = self._client.submit(environment_facts, *asked, pure=False).result()

@@ -80,7 +80,7 @@ class SweepRow:
     frozen: int | None = column("parameters and buffers that became constants or were folded")
     preserved: int | None = column("parameters and buffers that are still attributes, or inputs of the compiled graph")
     dropped: int | None = column("parameters and buffers that nothing uses")
-    preserved_names: tuple[str, ...] = column("paths of the preserved ones that nobody asked to preserve", ())
+    preserved_names: tuple[str, ...] = column("paths of those preserved without a request", ())
     folds: int | None = column("folds and fusions that happened")
     near_misses: int | None = column("folds that almost happened")
     graph_breaks: int | None = column("graph breaks of `torch.compile`")

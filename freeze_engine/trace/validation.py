@@ -143,7 +143,7 @@ def _summaries(trace: Trace) -> Iterator[str]:
 
 
 def _constants(trace: Trace) -> Iterator[tuple[str, Constant]]:
-    """Yields the constants of all nodes, each node once, where it first stands."""
+    """Yields the constants of all nodes, each node once, at its first place."""
     seen: set[int] = set()
     for step, graph in graphs_of(trace):
         new = [node for node in graph.nodes if id(node) not in seen]

@@ -192,7 +192,7 @@ class WorkerProcess:
                 self._tree.kill()
 
     def close(self) -> None:
-        """Ends the process, waits for that, and lets go of everything."""
+        """Ends the process, waits for that, and releases everything."""
         self._watch.stop()
         self.kill()
         # A process that hangs inside the kernel cannot be ended; it is left to itself.

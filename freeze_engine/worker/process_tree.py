@@ -79,7 +79,7 @@ class ProcessTree:
         return {**environment, _VARIABLE: " ".join(marks)}
 
     def begins_with(self, pid: int) -> None:
-        """Names the first process, the leader of a session of its own."""
+        """Names the first process, the leader of a new session."""
         self._root = pid
 
     def pids(self) -> list[int]:

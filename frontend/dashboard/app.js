@@ -1,4 +1,4 @@
-/* The dashboard: which page is shown, what stands around it, and the way to the server. */
+/* The dashboard: which page is shown, what is around it, and the way to the server. */
 
 import { fill, h, toClipboard } from "../viewer/dom.js";
 import { emptyRequest, toCommand } from "./command.js";

@@ -119,7 +119,7 @@ export class Tour {
     const size = { left: `${left}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
     Object.assign(this.ring.style, size);
     const { offsetWidth: width, offsetHeight: height } = this.box;
-    const isTall = inner.height > outer.height / 2; // the pass list: the box stands beside it
+    const isTall = inner.height > outer.height / 2; // the pass list: the box is beside it
     const x = isTall ? left + inner.width + 12 : left;
     const y = isTall ? top + 40 : top + inner.height + 10;
     this.box.style.left = `${Math.max(8, Math.min(x, outer.width - width - 8))}px`;

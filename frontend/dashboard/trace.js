@@ -106,7 +106,7 @@ export class TracePage extends ViewerPage {
   }
 
   /**
-   * Loads the finished file, keeping the view: the state stands in the address.
+   * Loads the finished file, keeping the view: the state is in the address.
    * @param {JobMessage} job
    */
   complete(job) {

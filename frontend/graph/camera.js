@@ -69,7 +69,7 @@ export class Camera {
   }
 
   /**
-   * Centres a rectangle of the world in the panes, glides there unless told to jump.
+   * Centres a rectangle of the world in the panes, glides there unless it should jump.
    * @param {Box} box
    */
   frame(box, { least = LEAST_ZOOM, most = 1.15, jump = false } = {}) {

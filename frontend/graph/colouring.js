@@ -109,7 +109,7 @@ function isEnd(picture, item) {
 }
 
 /**
- * Whether an operation has no value on a side that it stands on.
+ * Whether an operation has no value on a side that it is on.
  * @param {Colours} colours
  * @param {Picture} picture
  * @param {number} item

@@ -9,13 +9,13 @@ export class Groups {
     /** @type {Set<string>} */
     this.open = new Set(); // ids
     /** @type {Set<Outline>} */
-    this.seen = new Set(); // outlines in which groups were opened without being asked
+    this.seen = new Set(); // outlines in which groups were opened on their own
   }
 
   /** Lets go of all that belongs to one trace. */
   forget() {
     this.open = new Set(); // ids
-    this.seen = new Set(); // outlines in which groups were opened without being asked
+    this.seen = new Set(); // outlines in which groups were opened on their own
   }
 
   /** Opens groups the first time an outline is seen. */

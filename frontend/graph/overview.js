@@ -80,7 +80,7 @@ export class Overview {
     };
   }
 
-  /** Where the map stands and how small it shows the world, null without a map. */
+  /** Where the map is and how small it shows the world, null without a map. */
   _place() {
     const size = this._size();
     if (!size) return null;

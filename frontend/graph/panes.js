@@ -1,4 +1,4 @@
-/* The graph view's panes: which graphs are shown, where they stand on the canvas, and how they are painted on it. */
+/* The graph view's panes: which graphs are shown, where they are on the canvas, and how they are painted on it. */
 
 import { SIDES } from "./data/scene.js";
 import { paintPane } from "./drawing/pane.js";
@@ -15,7 +15,7 @@ export class Panes {
   constructor(view) {
     this.view = view;
     /** @type {Record<number, Header[]>} */
-    this.headers = {}; // side -> where the names of open groups stand
+    this.headers = {}; // side -> where the names of open groups are
   }
 
   /** The sides that are shown, from left to right. */
@@ -33,7 +33,7 @@ export class Panes {
     return (this.view.stage.width - this.view.overview.strip()) / this.sides().length;
   }
 
-  /** How much a pane shows that nothing stands over, in px. */
+  /** How much a pane shows that nothing is over, in px. */
   room() {
     return { width: this.width() - 40, height: this.view.stage.height - PANE_HEAD - PANE_FOOT };
   }
@@ -66,7 +66,7 @@ export class Panes {
     const x = event.clientX - bounds.left;
     const pane = Math.min(sides.length - 1, Math.max(0, Math.floor(x / width)));
     const offset = { x: x - (pane + 0.5) * width, y: event.clientY - bounds.top - height / 2 };
-    const isBeside = x > width * sides.length; // where the map stands: nothing of the graph is there
+    const isBeside = x > width * sides.length; // where the map is: nothing of the graph is there
     return {
       side: sides[pane],
       offset,

@@ -52,7 +52,7 @@ export class Stage {
     return strip && height - strip - ASIDE >= LOW ? strip + ASIDE : 0;
   }
 
-  /** Paints with the next frame, once however often it is asked for. */
+  /** Paints with the next frame, once, however often it is requested. */
   redraw() {
     if (!this.view.gone) this.frame ||= requestAnimationFrame(() => this.draw());
   }

@@ -1,4 +1,4 @@
-/* The graph view's own style sheet: it stands in a page, in a shadow root or in a frame, wherever it is put. */
+/* The graph view's own style sheet: it is in a page, in a shadow root or in a frame, wherever it is put. */
 
 export const STYLE = `
 .fg { position: relative; width: 100%; height: 100%; min-height: 160px; overflow: hidden; outline: none; user-select: none;

@@ -1,7 +1,6 @@
-/* The graph view: two linked panes, before and after a pass, drawn on one canvas. No dependency, no build step.
+/* The graph view: two linked panes, before and after a pass, drawn on one canvas, without dependencies.
  *
- * Load the files that viewer.views.graph_data.SCRIPTS names, in that order, as plain scripts in a page, or joined as one ES
- * module followed by `export default globalThis.FreezerGraph`. All of it works from file:// and under the policy
+ * `bundles/graph_view.js` has it alone, as the global `FreezerGraph`. It works from file:// and under the policy
  *   default-src 'none'; script-src 'unsafe-inline' blob:; worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:
  * Where workers are refused, layout runs on the main thread. Text from a model reaches the page only as canvas text,
  * textContent or escaped SVG text.

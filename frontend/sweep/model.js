@@ -224,7 +224,7 @@ export function chartData(rows, metric) {
 /** @typedef {{ at: (value: number) => number, ticks: number[], isLog: boolean }} Scale */
 
 /**
- * Errors, bytes and times differ by orders of magnitude, so they get a logarithmic scale; zero stands at its start.
+ * Errors, bytes and times differ by orders of magnitude, so they get a logarithmic scale; zero is at its start.
  * @param {number[]} values
  * @param {string} metric
  * @param {number} start

@@ -173,7 +173,7 @@ export class SweepView {
     this.show();
   }
 
-  /** The focused element of the page, or of the shadow tree that this stands in. */
+  /** The focused element of the page, or of the shadow tree that this is in. */
   focused() {
     return /** @type {Document | ShadowRoot} */ (this.root.getRootNode()).activeElement;
   }

@@ -68,10 +68,7 @@ export class AttributeDetails {
         h("li", null, this.details.locationLink(location), h("span.fv-muted", null, ` in ${location.method}`)),
       );
     return items.length
-      ? section(
-          row.fate === "preserved" ? "Where it is read now" : "Its value now stands in",
-          h("ul.fv-list", null, items),
-        )
+      ? section(row.fate === "preserved" ? "Where it is read now" : "Its value is now in", h("ul.fv-list", null, items))
       : null;
   }
 

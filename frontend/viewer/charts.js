@@ -85,7 +85,7 @@ export class ChartsPanel {
    * @param {any} place
    */
   choose(place) {
-    this.app.setStep(Math.round(place)); // two series of one chart stand a little aside of each other
+    this.app.setStep(Math.round(place)); // two series of one chart are a little apart
   }
 
   /** @param {any} views */

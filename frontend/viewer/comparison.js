@@ -128,7 +128,7 @@ export class ComparisonViewer extends Viewer {
    * @param {{ jump?: boolean }} [how]
    */
   navigate(patch, how) {
-    // A link to a step means the row it stands in; only who names both puts any two together.
+    // A link to a step means the row it is in; only who names both puts any two together.
     const named = "step" in patch && !("against" in patch) ? { ...patch, against: null } : patch;
     super.navigate(named, how);
   }

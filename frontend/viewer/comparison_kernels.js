@@ -8,7 +8,7 @@ import { groupCounts, kernelRow } from "./side_by_side.js";
 
 const WORDS = { same: "the same", different: "differ", "only in A": "only in A", "only in B": "only in B" };
 const RUNS =
-  "Taken in different runs: how many times as long something takes is told only where that is more than noise, and more than the pace of the runs explains.";
+  "Taken in different runs: how many times as long something takes is stated only where that is more than noise, and more than the pace of the runs explains.";
 
 export class ComparisonKernelsPanel {
   /** @param {TraceModel} model */
@@ -93,7 +93,7 @@ export class ComparisonKernelsPanel {
   }
 
   /**
-   * A group's kernels, what they compute and where that stands, to be searched.
+   * A group's kernels, what they compute and where that is, to be searched.
    * @param {any} group
    */
   words(group) {

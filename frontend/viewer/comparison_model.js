@@ -69,7 +69,7 @@ export class ComparisonModel extends TraceModel {
   }
 
   /**
-   * A step is compared with one of the other trace, or stands alone: never with one of its own trace.
+   * A step is compared with one of the other trace, or is shown alone, never with one of its own trace.
    * @param {number | null} index
    * @param {number | null} [against]
    * @returns {number | null}

@@ -131,7 +131,7 @@ export class ComparisonAliasesPanel {
 
 export class ComparisonChartsPanel extends ChartsPanel {
   /**
-   * A chart's point stands at the place of its row, not at its step.
+   * A chart's point is at the place of its row, not at its step.
    * @param {any} place
    */
   choose(place) {

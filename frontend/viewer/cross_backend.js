@@ -115,7 +115,7 @@ export class CrossBackendViewer extends ComparisonViewer {
   }
 
   /**
-   * Nothing chosen shows the pairs; whoever asks for a view of a pass gets the first that did something.
+   * Nothing chosen shows the pairs; a view of a pass shows the first that did something.
    * @param {State} state
    */
   valid(state) {

@@ -29,7 +29,7 @@ export class PairsPanel {
       h(
         "p.fv-muted",
         null,
-        "The two have other passes and other operators, so passes stand beside each other by what they are for. A pass opens with what it did to its own graph.",
+        "Passes and operators differ, so the passes are paired by their purpose. A pass opens with what it did to its own graph.",
       ),
       grid(
         "What each did for one purpose",

@@ -1,4 +1,4 @@
-/* The side panel: everything known about the chosen node, with links to what it stands on; attributes have a file of their own. */
+/* The side panel: everything known about the chosen node, with links to its evidence; attributes have a file of their own. */
 
 import { bytesText } from "./amounts.js";
 import { AttributeDetails } from "./attribute_details.js";

@@ -125,7 +125,7 @@ export class DetailsLinks {
 }
 
 /**
- * A long path by its last three parts, which mostly tell the file.
+ * A long path by its last three parts, which mostly identify the file.
  * @param {string} file
  */
 function shortPath(file) {

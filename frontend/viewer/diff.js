@@ -1,7 +1,7 @@
 /* The lines that two texts share. Every line has a unique key in its text, so that no line is matched by guessing. */
 
 /**
- * Compares two texts line by line: of the lines that read the same, the most that stand in the same order are kept.
+ * Compares two texts line by line: of the lines that read the same, the most that are in the same order are kept.
  * @param {Array<{key: string}>} before lines, each with a key that no other line of its text has
  * @param {Array<{key: string}>} after the later text's lines
  * @param {(one: any, other: any) => boolean} same whether two lines with one key read the same
@@ -44,7 +44,7 @@ function pairUp(rows, same) {
 }
 
 /**
- * Positions of a longest strictly increasing run of some numbers, which need not stand side by side.
+ * Positions of a longest strictly increasing run of some numbers, which need not be side by side.
  * @param {number[]} numbers
  */
 export function increasing(numbers) {
@@ -67,7 +67,7 @@ export function increasing(numbers) {
 }
 
 /**
- * Lines of a plain text with keys: a line is its words and how often they stood before.
+ * Lines of a plain text with keys: a line is its words and how often they occurred before.
  * @param {string} text
  */
 export function textLines(text) {

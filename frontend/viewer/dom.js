@@ -125,7 +125,7 @@ export class VirtualList {
   }
 
   /**
-   * Shows `count` rows anew; keeps the scroll position unless told where to be.
+   * Shows `count` rows anew; keeps the scroll position unless a position is given.
    * @param {number} count
    * @param {number | null} [top]
    */
@@ -226,7 +226,7 @@ export function listMove(event, at, count, page) {
 }
 
 /**
- * Puts a text on the clipboard, and tells whether that went well.
+ * Puts a text on the clipboard, and resolves to whether that went well.
  * @param {string} text
  */
 export async function toClipboard(text) {

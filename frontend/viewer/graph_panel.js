@@ -1,4 +1,4 @@
-/* The before | after graphs of the chosen pass: static/graph/ draws them, here they follow the viewer's state. */
+/* The before | after graphs of the chosen pass: frontend/graph/ draws them, here they follow the viewer's state. */
 
 import { create } from "../graph/view.js";
 import { COLOUR_CHOICES, colouringOf } from "./colouring.js";
@@ -101,7 +101,7 @@ export class GraphPanel {
   }
 
   /**
-   * A click in the graph; the view also tells what was selected from here.
+   * A click in the graph; the view also reports what was selected from here.
    * @param {string | null} id
    */
   chosen(id) {
@@ -264,7 +264,7 @@ export class GraphPanel {
   }
 
   /**
-   * While a kernel is chosen, its nodes are marked and no fates: two kinds of marks would not be told apart.
+   * While a kernel is chosen, its nodes are marked and no fates: two kinds of marks would be confused.
    * @param {Kernel} kernel
    * @param {Pair} pair
    * @param {string} fill

@@ -253,7 +253,7 @@ export class KernelsPanel {
     );
   }
 
-  // --- what stands below the list
+  // --- what is below the list
 
   withoutKernel() {
     const { no_kernel: pairs, step } = this.program;

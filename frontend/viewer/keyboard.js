@@ -22,7 +22,7 @@ export class Keyboard {
     const { app } = this;
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (app.sheet.open || app.copySheet.element.open || !app.root.getClientRects().length) return;
-    // From outside a shadow root, only the path tells what inside it the event is about.
+    // From outside a shadow root, only the path has the element that the event is about.
     const path = event.composedPath();
     const within = (/** @type {string} */ selector) =>
       path.some((/** @type {HTMLElement} */ element) => element.matches?.(selector));

@@ -133,7 +133,7 @@ function heldBytes(model, index) {
 }
 
 /**
- * The dtype of what a node returns; where torch does not tell it, that of the weights it reads.
+ * The dtype of what a node returns; where torch has none, that of the weights it reads.
  * @param {TraceModel} model
  * @param {number} index
  */
@@ -160,7 +160,7 @@ export function dtypes(model, index) {
 }
 
 /**
- * The dtype in a tensor's type; undefined where torch does not tell it, and for lists of numbers.
+ * The dtype in a tensor's type; undefined where torch has none, and for lists of numbers.
  * @param {string} type
  */
 function tensorDtype(type) {

@@ -12,7 +12,7 @@ const VERDICTS = {
   "no measurable difference": "no measurable difference to the first step",
 };
 
-const VERDICT_NOTE = "A difference is told only where it holds among all comparisons of this trace";
+const VERDICT_NOTE = "A difference is stated only where it holds among all comparisons of this trace";
 
 /**
  * @param {Pair} pair

@@ -6,7 +6,7 @@ export class PassFrame {
   /**
    * @param {Viewer} app
    * @param {{label: string, quiet: string, heads?: Node}} words what the list is called, what its checkbox
-   *   leaves out, and what stands above the columns
+   *   leaves out, and what is above the columns
    */
   constructor(app, { label, quiet, heads }) {
     // Other methods set these.

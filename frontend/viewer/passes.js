@@ -229,7 +229,7 @@ function columns(steps) {
 }
 
 /**
- * The names of the columns; those without a name have their place, too, so that each name stands over its own.
+ * The names of the columns; those without a name have their place, too, so that each name is over its own.
  * @param {ViewStep[]} steps
  */
 function heads(steps) {

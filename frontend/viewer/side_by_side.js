@@ -1,4 +1,4 @@
-/* Kernels of two programs that do the same work in one row, and what else tells the programs apart. */
+/* Kernels of two programs that do the same work in one row, and the other differences between the programs. */
 
 import { h } from "./dom.js";
 import { grid } from "./grid.js";

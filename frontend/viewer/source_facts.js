@@ -33,7 +33,7 @@ export function lineFacts(app, key, row) {
  * @param {LineRow} row
  */
 function passes(app, row) {
-  if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
+  if (!row.effects.length) return h("p.fv-muted", null, "None: no pass changed it.");
   const items = stepsOf(row).map((step) =>
     h(
       "li",

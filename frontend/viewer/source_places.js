@@ -14,7 +14,7 @@ export class SourcePlaces {
    * The places of a node in the source, the user's own file first: [{source, called}].
    *
    * torch names the innermost place, which for a layer of torch.nn is torch's file. The method as it came still calls
-   * its submodules, and the call that led to the node's module stands in the user's file.
+   * its submodules, and the call that led to the node's module is in the user's file.
    * @param {string} method
    * @param {GraphNode} node
    */

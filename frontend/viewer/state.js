@@ -10,7 +10,7 @@
  * @property {number} program
  * @property {number | null} kernel
  * @property {string} line the chosen line of source, "file:number"; empty for none
- * @property {boolean} beside whether two programs stand side by side
+ * @property {boolean} beside whether two programs are side by side
  * @property {string} passes filter of the pass list
  * @property {boolean} quiet whether passes without effect are hidden
  * @property {boolean} constants whether the graph shows constants as boxes
@@ -59,7 +59,7 @@ export const DEFAULTS = Object.freeze({
 const NUMBERS = new Set(["step", "against", "program", "kernel"]);
 
 /**
- * Text for a link's fragment; what stands at its default is left out.
+ * Text for a link's fragment; what is at its default is left out.
  * @param {Partial<State>} state
  */
 export function toFragment(state) {
@@ -72,7 +72,7 @@ export function toFragment(state) {
 }
 
 /**
- * The state that a fragment tells; unknown words and broken values are left out.
+ * The state of a fragment; unknown words and broken values are left out.
  * @param {string} fragment
  */
 export function fromFragment(fragment) {

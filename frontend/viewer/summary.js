@@ -131,7 +131,7 @@ export class PassSummary {
   }
 
   /**
-   * The way into a comparison of two passes, what stands in its way, and the way out.
+   * The way into a comparison of two passes, what is in its way, and the way out.
    * @param {State} state
    * @param {Pair} pair
    */

@@ -54,7 +54,7 @@ export class Terms {
     for (const name of ["pointerover", "focusin"]) app.root.addEventListener(name, follow);
     for (const name of ["pointerout", "focusout", "pointerdown"]) app.root.addEventListener(name, leave);
     app.root.addEventListener("keydown", escape, true);
-    const resized = () => this.hide(); // its label stands elsewhere then
+    const resized = () => this.hide(); // its label is elsewhere then
     addEventListener("resize", resized);
     app.stops.push(() => {
       for (const name of ["pointerover", "focusin"]) app.root.removeEventListener(name, follow);

@@ -1529,7 +1529,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     locations(row) {
       const items = this.app.model.homes(row).map((location2) => h("li", null, this.details.locationLink(location2), h("span.fv-muted", null, ` in ${location2.method}`)));
-      return items.length ? section(row.fate === "preserved" ? "Where it is read now" : "Its value now stands in", h("ul.fv-list", null, items)) : null;
+      return items.length ? section(row.fate === "preserved" ? "Where it is read now" : "Its value is now in", h("ul.fv-list", null, items)) : null;
     }
     inThisPass({ path }) {
       const { focused, model, pair } = this.app;
@@ -1862,7 +1862,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return [h("h3.fv-line-title", { title: place.file }, placeText(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
   }
   function passes(app, row) {
-    if (!row.effects.length) return h("p.fv-muted", null, "None: it stands as it came.");
+    if (!row.effects.length) return h("p.fv-muted", null, "None: no pass changed it.");
     const items = stepsOf(row).map((step) => h("li", null, app.details.stepLink(step), row.effects.filter((effect2) => effect2.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text))));
     return h("ol.fv-list.fv-line-effects", null, items);
   }
@@ -7308,7 +7308,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var OPERATORS_SHOWN = 3;
   var VERDICTS = { baseline: "what the others are compared with", faster: "faster than the first step", slower: "slower than the first step", "no measurable difference": "no measurable difference to the first step" };
-  var VERDICT_NOTE = "A difference is told only where it holds among all comparisons of this trace";
+  var VERDICT_NOTE = "A difference is stated only where it holds among all comparisons of this trace";
   function stepFacts(pair) {
     const { after: step } = pair;
     return [["nodes", step.nodes, nodeWords(pair)], operators2(pair), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map(({ text }) => ["this pass", h("strong", null, text)]), numerics(step.numerics)];
@@ -8357,7 +8357,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return [ratio ? ratioBar(ratio, spread) : null, h("div.fv-num", { class: `fv-${tone}` }, text), note3 ? h("div.fv-muted.fv-small.fv-wrap", null, note3) : null, details.length ? h("details.fv-small", null, h("summary", null, "more"), h("ul.fv-list", null, details.map((line2) => h("li.fv-wrap", null, line2)))) : null];
   }
   var WORDS2 = { same: "the same", different: "differ", "only in A": "only in A", "only in B": "only in B" };
-  var RUNS = "Taken in different runs: how many times as long something takes is told only where that is more than noise, and more than the pace of the runs explains.";
+  var RUNS = "Taken in different runs: how many times as long something takes is stated only where that is more than noise, and more than the pace of the runs explains.";
   var ComparisonKernelsPanel = class {
     static isFor(model) {
       return model.view.programs.length > 0;
@@ -8691,7 +8691,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!row.fields.length) return h("span.fv-muted", null, "=");
       if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
       const said = row.fields.includes("fate") ? row.fields.filter((field) => field !== "step" && field !== "locations") : row.fields;
-      return said.map((field) => ({ step: "decided by another pass", locations: "stands elsewhere" })[field] ?? field).join(", ");
+      return said.map((field) => ({ step: "decided by another pass", locations: "its value is elsewhere" })[field] ?? field).join(", ");
     }
     key(event) {
       const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);
@@ -8923,7 +8923,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { pairs: pairs2 } = app.model.comparison;
       this.count = pairs2.length;
       const heads2 = ["Purpose", ...app.model.backends.map((backend, index) => h("span", null, sideSign(index), ` ${backend}`)), "Why these two"];
-      this.element = h("div.fv-panel-body.fv-scroll.fv-across", null, h("p.fv-muted", null, "The two have other passes and other operators, so passes stand beside each other by what they are for. A pass opens with what it did to its own graph."), grid("What each did for one purpose", heads2, pairs2.map((pair) => this.row(pair))));
+      this.element = h("div.fv-panel-body.fv-scroll.fv-across", null, h("p.fv-muted", null, "Passes and operators differ, so the passes are paired by their purpose. A pass opens with what it did to its own graph."), grid("What each did for one purpose", heads2, pairs2.map((pair) => this.row(pair))));
     }
     render() {
     }

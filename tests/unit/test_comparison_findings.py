@@ -244,7 +244,7 @@ def test_a_trace_without_kernels_says_why() -> None:
     assert [(pair["a"], pair["b"]) for pair in data["programs"]] == [(None, 0), (None, 1)]
     assert data["programs"][0]["groups"][0]["difference"] == "only in B"
     assert comparison_data(torchscript(), inductor(), charted=False)["comparison"]["without_programs"][1] == (
-        "This trace holds no generated code: Inductor told of none, or did not come that far."
+        "This trace holds no generated code: Inductor reported none, or did not get that far."
     )
 
 

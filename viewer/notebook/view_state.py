@@ -83,7 +83,7 @@ def _check_choices(state: Mapping[str, Any], choices: Choices) -> None:
         raise _one_of("sort", state["sort"], [f"{name}, -{name}" for name in _COLUMNS])
     path = state.get("attribute")
     if path is not None and (not isinstance(path, str) or path not in choices.attributes):
-        raise _refused("attribute", path, "the trace tells of no attribute with that path")
+        raise _refused("attribute", path, "the trace has no attribute with that path")
 
 
 def _check_kernel(state: Mapping[str, Any], choices: Choices) -> None:

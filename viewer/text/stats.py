@@ -117,7 +117,7 @@ def _pass_row(trace: fe.Trace, metrics: fe.StepMetrics, detection: analysis.Dete
 
 
 def _pass_name(trace: fe.Trace, step: fe.Step) -> str:
-    """Returns torch's name of a pass; what a numbered group of patterns is for, and the round, stand behind it."""
+    """Returns torch's name of a pass; followed by the purpose of a numbered group of patterns, and the round."""
     titles = filter(None, (analysis.pass_title(trace.backend, step.stage, name) for name in step.passes))
     behind = ", ".join((*titles, *(() if step.round is None else (f"round {step.round}",))))
     return f"{step.name} ({behind})" if behind else step.name

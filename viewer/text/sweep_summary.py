@@ -90,7 +90,7 @@ def _checks(rows: Sequence[SweepRow]) -> Iterator[str]:
 def _names(
     rows: Sequence[SweepRow], choose: Callable[[SweepRow], bool], before: Callable[[SweepRow], str] = lambda _: ""
 ) -> str:
-    """Returns the names of the chosen rows: of the models, where these tell the rows apart."""
+    """Returns the names of the chosen rows: of the models, where these distinguish the rows."""
     chosen = [row for row in rows if choose(row)]
     times = Counter(row.model for row in rows)
     named = [f"{before(row)}{row.model if times[row.model] == 1 else row.label}" for row in chosen[:_NAMED]]

@@ -18,9 +18,7 @@ _INTERRUPT: Final = "KeyboardInterrupt"
 _MEASURED: Final = "All of the freeze itself is here; what was still to be measured is not."
 _INTERRUPTED: Final = "It was interrupted: by Ctrl-C, or from the dashboard."
 _NOTHING_YET: Final = "No pass had run. The request and the environment are recorded."
-_REMAINS: Final = (
-    "The passes are told by what torch had logged. What became of attributes and constants went with the process."
-)
+_REMAINS: Final = "The passes come from torch's log. The fates of attributes and constants were lost with the process."
 
 
 def failure_view(trace: fe.Trace) -> dict[str, Any] | None:

@@ -36,7 +36,7 @@ GLOSSARY: Final[Mapping[str, str]] = {
     "stage": "A group of passes that torch runs together, such as freeze_module.",
     "step": "One entry of the pass list: a pass over one method, or several between which torch shows no graph.",
     "tolerance": "The difference that torch.testing.assert_close allows for a data type, because of rounding.",
-    "wildcard": "A value of which torch's alias analysis cannot tell the memory: it may be any value of that type.",
+    "wildcard": "A value whose memory torch's alias analysis does not know: it may be any value of that type.",
 }
 """Sorted by the term."""
 

@@ -21,7 +21,7 @@ _WORDS: Final = {
     "added": ("{} added", "operator", "operators"),
     "changed": ("{} changed", "node", "nodes"),
 }
-_SAVED_CODE: Final = "TorchScript that was saved with the model stands below."
+_SAVED_CODE: Final = "The TorchScript code that was saved with the model is below."
 _NO_TEXT: Final = (
     "The trace has no text of this file, only the numbers of its lines. Record the model from its source, on a machine "
     "that has the file, to see them."

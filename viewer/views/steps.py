@@ -125,7 +125,7 @@ def _notes(step: fe.Step, log: list[str]) -> list[str]:
 
 
 def why_not_text(notes: Sequence[analysis.PassNote]) -> str:
-    """Returns why the passes of a step changed nothing, empty where that is not known of each."""
+    """Returns why the passes of a step changed nothing, empty unless it is known for each."""
     if not all(note.why_not for note in notes):
         return ""
     if len(notes) == 1:

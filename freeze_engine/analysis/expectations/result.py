@@ -68,7 +68,7 @@ def step_text(step: Step) -> str:
 
 
 def source_text(trace: Trace, source: SourceRef | None) -> str:
-    """Returns ``file:line``, followed by what stands there if the trace has it; empty for no source."""
+    """Returns ``file:line``, followed by the text of that line if the trace has it; empty for no source."""
     if source is None:
         return ""
     line = trace.source_line(source)

@@ -71,7 +71,7 @@ class GraphFacts:
 
     @cached_property
     def is_ordered(self) -> bool:
-        """Whether each node at the top level stands after the nodes whose values it reads."""
+        """Whether each node at the top level is after the nodes whose values it reads."""
         later = {value.name for node in self._snapshot.nodes for value in node.outputs}
         for node in self._snapshot.nodes:
             if later.intersection(node.inputs):
@@ -113,7 +113,7 @@ class GraphFacts:
 
     @cached_property
     def is_local(self) -> bool:
-        """Whether each node at the top level stands right before the node that reads it first.
+        """Whether each node at the top level is right before the node that reads it first.
 
         As ``reorder_for_locality`` goes (torch 2.13, ``torch/_inductor/fx_passes/post_grad.py``): from the last node to
         the first, each takes right before it what it reads, unless a node before it reads that as well.

@@ -61,7 +61,7 @@ def pass_notes(trace: Trace) -> tuple[tuple[PassNote, ...], ...]:
 
 
 def pass_entry(backend: Backend, stage: str, name: str) -> PassEntry | None:
-    """Returns what is known of a pass, ``None`` if it is not known.
+    """Returns the explanation of a pass, ``None`` for an unknown one.
 
     Args:
         backend: which freezing it belongs to.

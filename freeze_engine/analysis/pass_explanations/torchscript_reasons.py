@@ -53,7 +53,7 @@ def not_beside(word: str, ops: tuple[str, ...], neighbour: str, neighbours: tupl
 
 
 def only_run_time_values(words: str, ops: tuple[str, ...]) -> Reason:
-    """Returns a reason: what stands beside a convolution combines it with a value that is no constant."""
+    """Returns a reason: the neighbour of a convolution combines it with a value that is no constant."""
 
     def reason(occasion: Occasion) -> str | None:
         beside = occasion.graph.readers_of(ops, CONV_LIKE)
@@ -136,7 +136,7 @@ def nothing_to_simplify(occasion: Occasion) -> str | None:
 
 
 def _may_be_simplified(occasion: Occasion, node: Node) -> bool:
-    """Returns whether a node of these kinds meets what the pass can tell from the graph alone."""
+    """Returns whether a node of these kinds meets the conditions that the graph alone shows."""
     graph = occasion.graph
     maker = graph.definer(node.inputs[0]) if node.inputs else None
     if node.op in _ARITHMETIC:

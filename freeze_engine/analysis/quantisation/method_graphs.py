@@ -96,7 +96,7 @@ class MethodGraphs:
         return NodePath(ids, rewrites)
 
     def before(self, step: Step, at: int, path: NodePath) -> tuple[GraphValues, Node | None]:
-        """Returns the graph before a step, and the node that stood for a layer there."""
+        """Returns the graph before a step, and the node of a layer there."""
         place = max(self.steps.index(step) - 1, at)
         values = self.values[place]
         return values, values.nodes.get(path.ids[place - at] or "")

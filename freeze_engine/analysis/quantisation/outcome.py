@@ -143,7 +143,7 @@ def _share(paths: Sequence[str], weights: Sequence[str]) -> bool:
 
 
 def _undone_by(graphs: MethodGraphs, at: int, found: FoundLayer, path: NodePath) -> Step | None:
-    """Returns the step after which a larger floating-point constant stands for the quantised weight."""
+    """Returns the step that replaced the quantised weight by a larger floating-point constant."""
     for step, values, name in zip(graphs.steps[at:], graphs.values[at:], path.ids, strict=True):
         node = values.nodes.get(name or "")
         if node is None or reads_quantised(node.op):

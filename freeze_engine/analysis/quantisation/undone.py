@@ -38,7 +38,7 @@ def with_undone(trace: Trace) -> Trace:
 
 
 def _weight(trace: Trace, layer: QuantisedLayer) -> str:
-    """Returns the path of a layer's quantised weight, beside which its scale and zero point stand."""
+    """Returns the path of a layer's quantised weight, whose scale and zero point are beside it."""
     narrow = [
         fate
         for fate in trace.attributes

@@ -1,4 +1,4 @@
-"""The verdict of a trace that is no recording: what was read, and what it cannot tell."""
+"""The verdict of a trace that is no recording: what was read, and what is missing."""
 
 from __future__ import annotations
 

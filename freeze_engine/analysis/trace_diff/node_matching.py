@@ -1,4 +1,4 @@
-"""Matches the nodes of two traces by what they do and where they stand, not by their names."""
+"""Matches the nodes of two traces by operator and place, not by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes of two traces: which stand for each other, and what their graphs and figures differ by."""
+"""Pairs the passes of two traces, and compares their graphs and figures."""
 
 from __future__ import annotations
 

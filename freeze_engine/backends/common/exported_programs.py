@@ -44,7 +44,7 @@ def module_of(program: torch.export.ExportedProgram) -> torch.nn.Module:
 
 
 def exported_class(graph: torch.fx.Graph) -> str:
-    """Returns the name of the class that was exported, as the nodes of its graph tell; empty where they do not."""
+    """Returns the name of the class that was exported, read from the nodes of its graph; empty if they lack it."""
     for node in graph.nodes:
         for path, kind in (node.meta.get("nn_module_stack") or {}).values():
             if not path:

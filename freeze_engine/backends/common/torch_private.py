@@ -32,8 +32,8 @@ REQUIRED = {
     "_create_function_from_graph": "running a snapshot",
     "ConcreteModuleType": "listing the attributes of a module",
     "ModuleDict": "walking the submodules of a module",
-    "BufferDict": "telling buffers from other attributes",
-    "parse_schema": "telling which arguments an operator writes",
+    "BufferDict": "distinguishing buffers from other attributes",
+    "parse_schema": "knowing which arguments an operator writes",
     "_jit_clear_class_registry": "reading freezes before torch forgets their classes",
     "_jit_pass_inline": "finding writes inside forks",
     "parse_ir": "running the graphs of which torch only shows the text",
@@ -41,8 +41,8 @@ REQUIRED = {
 
 #: Without one of these the passes around it are recorded as a single step.
 OPTIONAL = {
-    "_jit_pass_remove_dropout": "dropout removal as a step of its own",
-    "_jit_pass_concat_frozen_linear": "linear concatenation as a step of its own",
+    "_jit_pass_remove_dropout": "dropout removal as a separate step",
+    "_jit_pass_concat_frozen_linear": "linear concatenation as a separate step",
     "_jit_pass_fold_frozen_conv_bn": "the rounds of the folding loop",
     "_jit_pass_fold_frozen_conv_add_or_sub": "the rounds of the folding loop",
     "_jit_pass_fold_frozen_conv_mul_or_div": "the rounds of the folding loop",

@@ -85,7 +85,7 @@ class CompiledFunction:
 
 
 def compiled_function() -> CompiledFunction | None:
-    """Returns the function that Dynamo translates now; ``None`` for a module's, or where this torch does not tell."""
+    """Returns the function that Dynamo translates now; ``None`` for a module's, or if this torch does not keep it."""
     translator = getattr(importlib.import_module("torch._dynamo.symbolic_convert"), "InstructionTranslator", None)
     try:
         running: Any = translator.current_tx() if translator is not None else None

@@ -126,7 +126,7 @@ def compile_package(program: Any, path: Any, settings: Mapping[str, Any]) -> Non
 
 
 def load_package(path: Any) -> Any:
-    """Returns a package, loaded; torch unpacks it into a folder of its own."""
+    """Loads a package; torch unpacks it into a new folder."""
     return importlib.import_module("torch._inductor").aoti_load_package(str(path))
 
 
@@ -141,7 +141,7 @@ def profiled_events(run: Callable[[], object]) -> tuple[tuple[str, float], ...]:
 
 
 def choice_shapes(choices: Iterable[Any]) -> str:
-    """Returns the shapes of what autotuning's choices read (``16x64, 64x128``), empty where torch does not tell."""
+    """Returns the shapes of what autotuning's choices read (``16x64, 64x128``), empty if torch does not keep them."""
     nodes = getattr(next(iter(choices), None), "input_nodes", None) or ()
     return ", ".join("x".join(map(str, node.get_size())) for node in nodes if hasattr(node, "get_size"))
 

@@ -252,5 +252,5 @@ def _nothing_frozen(model: torch.nn.Module) -> str:
         )
     return (
         f"Inductor froze no graph of {type(model).__name__}: Dynamo found nothing in it that it can trace, or its "
-        "limit of recompilations is reached (torch.compiler.reset() forgets them); TORCH_LOGS=dynamo tells more"
+        "limit of recompilations is reached (torch.compiler.reset() forgets them); TORCH_LOGS=dynamo shows more"
     )

@@ -74,7 +74,7 @@ def record_package(
                 program = program_of(model) or _exported(model, inputs)
                 _compile(program, path)
         if not seen.compiles:
-            reason = seen.unread[0] if seen.unread else "TORCH_LOGS=inductor tells more"
+            reason = seen.unread[0] if seen.unread else "TORCH_LOGS=inductor shows more"
             raise FreezerError(f"AOTInductor froze no graph of {type(model).__name__}: {reason}")
         disabled.check_met()
         loaded = torch_private.load_package(path)

@@ -129,7 +129,7 @@ class Search:
 
     def _contradiction(self, good: Prefix, bad: Prefix, answers: tuple[Answer, Answer]) -> str:
         if answers[0].verdict != "good":
-            return f"The criterion contradicts itself: {good.name} passed it, and failed it when asked again."
+            return f"The criterion contradicts itself: {good.name} passed it, and failed it when evaluated again."
         return (
             f"{bad.name} failed the criterion, but held against {good.name}, right before it, it does not: "
             "what is seen comes from several steps together, or is noise."

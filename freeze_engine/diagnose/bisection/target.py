@@ -167,6 +167,6 @@ def _refusal(subject: ModelToFreeze, method: str, trace: Trace) -> str:
 
 
 def _written(frozen: Frozen, inputs: Inputs, method: str) -> tuple[str, ...]:
-    """Returns the paths that running a method writes; nothing is known of one that ends its process."""
+    """Returns the paths that running a method writes; empty for one that ends its process."""
     found = in_fork(lambda: written_buffers(frozen.source, inputs, method), frozen.trace)
     return () if isinstance(found, Lost) else found

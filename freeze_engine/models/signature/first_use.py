@@ -82,7 +82,7 @@ def guesses(module: torch.jit.ScriptModule) -> dict[str, Guess]:
 
 
 def _guess(parameter: Any, weights: _Weights) -> Guess | None:
-    """Follows a parameter to the first operator whose weight tells its sizes."""
+    """Follows a parameter to the first operator whose weight determines its sizes."""
     waiting: deque[tuple[Any, bool]] = deque([(parameter, False)])
     seen = 0
     while waiting and seen < _MOST_USES:

@@ -93,7 +93,7 @@ def explain_failure(error: str, inputs: Sequence[str], parameters: Sequence[Mode
 
 
 def known_failure(error: str, inputs: Sequence[str], parameters: Sequence[ModelParameter] | None) -> CallFailure | None:
-    """Returns the explanation of a message that tells what is wrong with which input, ``None`` for any other."""
+    """Returns the explanation of a message that names an input and its fault, ``None`` for any other."""
     call = FailedCall(tuple(inputs), tuple(parameters or ()))
     text = _raised(error)
     for pattern, explain in _KNOWN:

@@ -96,7 +96,7 @@ def zip_members(stream: IO[bytes]) -> tuple[ZipMember, ...]:
     _check_names(entry.name for entry in entries)
     ends = [entry.header for entry in entries[1:]] + [start][: len(entries)]
     if (entries[0].header if entries else start) != 0:
-        raise ZipRefusedError("something stands before its first member")
+        raise ZipRefusedError("something precedes its first member")
     return tuple(_member(stream, entry, end) for entry, end in zip(entries, ends, strict=True))
 
 
@@ -305,7 +305,7 @@ def _member(stream: IO[bytes], entry: _Entry, end: int) -> ZipMember:
         if found != (b"PK\x07\x08", entry.crc, entry.packed_bytes, entry.size_bytes):
             raise ZipRefusedError(f"{name!r} is followed by numbers that differ from those in the directory")
     elif flags & _HAS_DESCRIPTOR or gap:
-        raise ZipRefusedError(f"{name!r} overlaps with what comes after it, or something stands between them")
+        raise ZipRefusedError(f"{name!r} overlaps with what comes after it, or something is between them")
     return ZipMember(name, method == _STORED, entry.crc, entry.packed_bytes, entry.size_bytes, start)
 
 

@@ -179,7 +179,7 @@ export class Model {
   }
 
   /**
-   * Paths of the attributes that a row's node is or holds, as some `names` tell; null for anything but inputs and constants.
+   * Paths of the attributes that a row's node is or holds, by some `names`; null for anything but inputs and constants.
    * @param {number} row
    * @param {Map<number, string[]>} names
    */

@@ -1,4 +1,4 @@
-/* The graph view's module paths: in which module each node stands, also where nothing says so. */
+/* The graph view's module paths: in which module each node is, also where nothing says so. */
 
 import * as words from "./words.js";
 
@@ -58,7 +58,7 @@ function calledModule(union, key) {
 }
 
 /**
- * Path of the module that a value is, by the attributes it was read through; null where that is not told.
+ * Path of the module that a value is, by the attributes it was read through; null if unknown.
  * @param {Union} union
  * @param {number} value
  * @returns {string | null}

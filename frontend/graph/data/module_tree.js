@@ -20,7 +20,7 @@ export class ModuleTree {
     /** @type {Map<string, Group>} */
     this.groups = new Map();
     /** @type {Group[]} */
-    this.parentOf = []; // key -> the group it stands in, or the group it is
+    this.parentOf = []; // key -> the group it is in, or the group it is
     this.root = this.addGroup({ id: "", label: "", parent: null, node: NONE });
     this.bodies = this._findBodies();
     this._fillBody(this.root, bodyName(NONE, 0), []);
@@ -43,7 +43,7 @@ export class ModuleTree {
   }
 
   /**
-   * The node that stands where a node is shown: a constant that is a box stands with the node that reads it.
+   * The node at whose place a node is shown: a constant that is a box is shown with the node that reads it.
    * @param {number} key
    */
   _place(key) {
@@ -68,7 +68,7 @@ export class ModuleTree {
   }
 
   /**
-   * Puts a body's nodes into groups by module path, relative to the module its holder stands in.
+   * Puts a body's nodes into groups by module path, relative to the module its holder is in.
    *
    * A group is a run of one valid execution order, so that groups never depend on each other in a circle: a module
    * that is called twice is two groups.

@@ -1,4 +1,4 @@
-/* The graph view's opener: which groups to open without being asked, within budgets of boxes. */
+/* The graph view's opener: which groups to open on their own, within budgets of boxes. */
 
 const SMALL_GROUP = 14; // ops or boxes up to which a group is opened without a reason
 const CHANGES_BUDGET = 900; // boxes opened on our own account to show changes

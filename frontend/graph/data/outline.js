@@ -47,7 +47,7 @@ export class Outline {
   }
 
   /**
-   * Path of the module in whose frame a box stands; empty at the top.
+   * Path of the module in whose frame a box is; empty at the top.
    * @param {number} key
    */
   frameOf(key) {
@@ -55,7 +55,7 @@ export class Outline {
   }
 
   /**
-   * The chain of groups from just below the root to the one `key` stands in (or is).
+   * The chain of groups from just below the root to the one `key` is in (or is).
    * @param {number} key
    */
   ancestors(key) {

@@ -1,7 +1,7 @@
 /* The graph view's scene: the boxes and edges that are visible for one set of open groups, ready to be laid out. */
 
 const NONE = -1;
-export const SIDES = { BEFORE: 1, AFTER: 2 }; // bits: what stands in both graphs has both
+export const SIDES = { BEFORE: 1, AFTER: 2 }; // bits: what is in both graphs has both
 
 export class Scene {
   /**
@@ -162,7 +162,7 @@ export class Scene {
   }
 
   /**
-   * Per edge: the sides it stands on.
+   * Per edge: the sides it is on.
    * @param {number | null} before
    * @param {number} after
    */
@@ -192,7 +192,7 @@ export class Scene {
   }
 
   /**
-   * Per item: sides it stands on, operations it holds on each, and how many nodes in it were added, removed, changed.
+   * Per item: sides it is on, operations it holds on each, and how many nodes in it were added, removed, changed.
    * @param {number | null} before
    * @param {number} after
    * @param {Map<number, Status>} statuses

@@ -1,4 +1,4 @@
-/* One snapshot of a graph as tables: the order of its nodes, where each stands, and what makes each value. */
+/* One snapshot of a graph as tables: the order of its nodes, where each is, and what makes each value. */
 
 // part of the graph after a step that is new, from this many nodes on
 export const NONE = -1;
@@ -13,7 +13,7 @@ export class Snapshot {
     /** @type {number[]} */
     this.order = []; // keys, each node before the ones nested in it
     this.rowOf = table(model.ids.length); // key -> row
-    this.holder = table(model.ids.length); // key -> key of the node whose block it stands in
+    this.holder = table(model.ids.length); // key -> key of the node whose block it is in
     this.block = new Int32Array(model.ids.length); // key -> number of that block
     this.producer = table(model.strings.length); // value (string index) -> key
     this.nodes = NONE; // how many it has, once they are counted

@@ -90,7 +90,7 @@ export class Signer {
   }
 
   /**
-   * The versions of a node, and in which of the graphs each stands, as one number.
+   * The versions of a node, and in which of the graphs each is, as one number.
    * @param {number} key
    */
   node(key) {

@@ -48,8 +48,8 @@ export class Union {
   }
 
   /**
-   * `order`: keys; a node that came or went stands behind the node it stood behind. `position`: key -> place in it.
-   * `progress`: key -> how far into its graph it stands, from 0 to 1, whatever else is there.
+   * `order`: keys; a node that came or went is behind the node it was behind. `position`: key -> place in it.
+   * `progress`: key -> how far into its graph it is, from 0 to 1, whatever else is there.
    * `rowsOf`: key -> its versions, the latest last. `holder`, `block`: key -> the node and block it is nested in.
    */
   _mergeOrder() {
@@ -123,7 +123,7 @@ export class Union {
   }
 
   /**
-   * `bypasses`: "from/to" of edges that only stand where a node between the two does not -> that node's key.
+   * `bypasses`: "from/to" of edges that exist only where a node between the two does not -> that node's key.
    *
    * A folded batch norm leaves a line from the convolution to what follows. It may run right through the place the
    * batch norm had: the two are never seen together.

@@ -1,4 +1,4 @@
-/* The graph view's painter of what stands in a node's box: title, caption, type, chips, sign of its change. */
+/* The graph view's painter of what is in a node's box: title, caption, type, chips, sign of its change. */
 
 import { CHIP_STEP } from "./box_size.js";
 import { ink, paintSign, write } from "./ink.js";

@@ -1,4 +1,4 @@
-/* The graph view's painter of boxes: one path per style, then what stands in each. */
+/* The graph view's painter of boxes: one path per style, then what is in each. */
 
 import { FLAT_ZOOM, paintContent } from "./box_content.js";
 import { paintClosed } from "./closed_groups.js";

@@ -1,4 +1,4 @@
-/* The graph view's painter of closed groups: what stands in their boxes. */
+/* The graph view's painter of closed groups: what is in their boxes. */
 
 import * as words from "../data/words.js";
 import { badgesOf, badgesWidth, paintBadges, paintToggle } from "./badges.js";

@@ -7,7 +7,7 @@ import { indexOf } from "./row_index.js";
 const { AFTER, BEFORE } = SIDES;
 const HUB = 12; // readers beyond which a value's lines are drawn faintly
 const BOTH = BEFORE | AFTER;
-const STRAIGHT_ZOOM = 0.3; // below it curves could not be told from straight lines
+const STRAIGHT_ZOOM = 0.3; // below it curves look like straight lines
 const ARROW_ZOOM = 0.5;
 
 /** @param {Job} job */

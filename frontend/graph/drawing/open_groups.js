@@ -30,7 +30,7 @@ export function paintAreas(job) {
 /**
  * Names of open groups. They stay in view while any of the group is, one below the other, as a path to here.
  * @param {Job} job
- * @returns {Header[]} where they stand in the world, for the pointer
+ * @returns {Header[]} where they are in the world, for the pointer
  */
 export function paintHeaders(job) {
   const scale = headerScale(job.zoom);

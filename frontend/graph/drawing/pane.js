@@ -18,7 +18,7 @@ import { THEMES } from "./theme.js";
  * @param {any} look `{side: 1|2, alone, theme, width, height, camera: {x, y, zoom}, selected, hovered, marks,
  *     groupMarks, matches, headerTop}`: `side` 1 is before, 2 after; `alone` where the other side is not shown; the
  *     camera's point is in the pane's middle
- * @returns {Header[]} where the names of open groups stand
+ * @returns {Header[]} where the names of open groups are
  */
 export function paintPane(surface, picture, look) {
   const { camera, width, height } = look;

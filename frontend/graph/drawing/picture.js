@@ -32,7 +32,7 @@ export class Picture {
   }
 
   /**
-   * A line that several edges share stands on a side where any of them does.
+   * A line that several edges share is on a side where any of them does.
    * @param {Uint8Array} edges
    */
   _segmentSides(edges) {
@@ -189,7 +189,7 @@ export class Picture {
   }
 
   /**
-   * The innermost item at a point of the world that stands on `side`, or -1.
+   * The innermost item at a point of the world that is on `side`, or -1.
    * @param {{ x: number, y: number, side: number }} options
    */
   itemAt({ x, y, side }) {

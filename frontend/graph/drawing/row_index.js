@@ -1,4 +1,4 @@
-/* The graph view's index of what stands at which height: a frame looks only at what may be in sight. */
+/* The graph view's index of what is at which height: a frame looks only at what may be in sight. */
 
 const ROW = 400; // units of the world in one row of the index
 const TALL = 24; // rows; what spans more of them is looked at in every frame

@@ -1,4 +1,4 @@
-/* The graph view's colours, and the signs that stand beside them: colour alone does not tell changes apart to everyone. */
+/* The graph view's colours, and the signs that are beside them: colour alone does not tell changes apart to everyone. */
 
 /** @type {Record<string, string>} */
 export const SIGNS = { removed: "\u2212", added: "+", changed: "~" };

@@ -1,4 +1,4 @@
-/* Second phase, per scope: which row each box stands in. */
+/* Second phase, per scope: which row each box is in. */
 
 const NONE = -1;
 
@@ -13,7 +13,7 @@ export function assignLayers(scope, tree) {
   const { outs, ins } = netsByChild(scope, tree);
   for (let at = 0; at < count; at++) pushReaders(at, layer, outs[at], tree);
   for (let at = count - 1; at >= 0; at--) sinkDown(at, layer, outs[at], ins[at], tree);
-  // What no edge places stands beside what ran just before it.
+  // What no edge places is beside what ran just before it.
   for (let at = 1; at < count; at++) if (!outs[at].length && !ins[at].length) layer[at] = layer[at - 1];
   const lowest = layer.reduce((most, one) => Math.max(most, one), 0);
   return { layer, count: count ? lowest + 1 : 0 };

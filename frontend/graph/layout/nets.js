@@ -70,7 +70,7 @@ export class Nets {
 }
 
 /**
- * The children of one scope that two boxes are or stand in; the same one twice where one box holds the other.
+ * The children of one scope that two boxes are or are in; the same one twice where one box holds the other.
  * @param {Tree} tree
  * @param {number} first
  * @param {number} second

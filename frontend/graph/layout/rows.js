@@ -1,4 +1,4 @@
-/* Seventh phase, per scope: y, and with it the size of the scope's box and where everything stands in it. */
+/* Seventh phase, per scope: y, and with it the size of the scope's box and where everything is in it. */
 
 const NONE = -1;
 const PAD = 14;

@@ -107,7 +107,7 @@ function drawBypasses(input, pen, last) {
     const arriving = last[edgeOf.get(owner * size + via)];
     const onward = [];
     for (let at = last[edgeOf.get(via * size + to)]; at !== NONE; at = pen.previous[at]) onward.unshift(at);
-    // Copies, since each stands on sides of its own; what other readers share before the last bend stays shared.
+    // Copies, since each has sides of its own; what other readers share before the last bend stays shared.
     const copy = (/** @type {number} */ at, /** @type {number} */ previous) =>
       pen.draw(pen.x1[at], pen.y1[at], pen.x2[at], pen.y2[at], owner, previous);
     const reached = copy(arriving, pen.previous[arriving]);

@@ -1,4 +1,4 @@
-/* Sixth phase, per scope: lines get as few steps as can be, and columns that nothing stands in are closed. */
+/* Sixth phase, per scope: lines get as few steps as can be, and columns that nothing is in are closed. */
 
 import { separation } from "./columns.js";
 
@@ -24,7 +24,7 @@ export function straightenChains(grid) {
 }
 
 /**
- * A function that tells between which x an element can move.
+ * Returns a function that gives the range of x in which an element can move.
  * @param {Grid} grid
  */
 function roomFinder(grid) {
@@ -41,7 +41,7 @@ function roomFinder(grid) {
 }
 
 /**
- * A function that tells what may move: bends and ports, but a port right above or below a box stays in line with it.
+ * Returns a function that says what may move: bends and ports, but a port right above or below a box stays in line with it.
  * @param {Grid} grid
  */
 function looseElements(grid) {

@@ -50,7 +50,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
         _section("What torch.compile and AOTInductor fold", folded_lines(diff)),
         _section("Last graphs", chain.from_iterable(_final(diff, final, everything) for final in diff.finals)),
         _section(_attributes_title(diff), fate_lines(diff, everything)),
-        _section("Folds that did not happen, told of only one of them", _near_misses(diff)),
+        _section("Folds that did not happen, in only one of them", _near_misses(diff)),
         _section("Latency, each from its own run", latency_lines(aspects.times(diff))),
         _section("Kernels", kernel_lines(diff, aspects.programs(diff), everything)),
         _section("Numeric error", error_lines(aspects.errors(diff))),

@@ -81,4 +81,4 @@ def without_programs(trace: fe.Trace) -> str | None:
         return None
     if trace.backend == "torchscript":
         return "TorchScript generates no kernels: its graph is run operator by operator."
-    return "This trace holds no generated code: Inductor told of none, or did not come that far."
+    return "This trace holds no generated code: Inductor reported none, or did not get that far."

@@ -1,4 +1,4 @@
-"""Quantised weights that folding replaced by the larger floating-point constants that they stand for."""
+"""Quantised weights that folding replaced by larger floating-point constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pass made which constant of an attribute: what the fate of one that torch inlined stands on."""
+"""Finds the pass that made each constant of an inlined attribute: the evidence of its fate."""
 
 from __future__ import annotations
 

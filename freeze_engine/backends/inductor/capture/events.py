@@ -42,7 +42,7 @@ class CompileEvents:
         self._spent_ns = 0
 
     def clock_ns(self) -> int:
-        """Returns a clock that stands still while observers work."""
+        """Returns a clock that stops while observers work."""
         return time.perf_counter_ns() - self._spent_ns
 
     def stage(self, stage: str) -> None:

@@ -291,7 +291,7 @@ def _cache_key(original: Callable[..., Any], current: Current) -> Callable[..., 
 
 
 def autotuning(original: Callable[..., Any], current: Current) -> Callable[..., Any]:
-    """Inductor asks here for the times of several kernels; it measures them unless it knows them from before."""
+    """Called by Inductor for the times of several kernels; it measures those that it does not know yet."""
 
     @functools.wraps(original)
     def lookup(cache: Any, choices: Any, operator: str, inputs: str, *args: Any, **kwargs: Any) -> Any:

@@ -119,7 +119,7 @@ def misfolds(before: Step, step: Step) -> Iterator[Notice]:
     graph = use_def(before.graph)
     for candidate in candidates(before.graph, graph, Known({}, frozenset(), True)):
         if candidate.node.id in consumed and (problem := _misfold(candidate)):
-            yield Notice("misfold", f"{problem} The numeric errors of the steps tell by how much.", step.index)
+            yield Notice("misfold", f"{problem} The numeric errors of the steps show by how much.", step.index)
 
 
 def _misfold(candidate: FoldCandidate) -> str:

@@ -193,7 +193,7 @@ def _parameter_names(dynamo_module: Any, context: Any, count: int) -> list[str]:
 
 
 def _noted_paths(name: str, notes: Mapping[str, Any], from_root: bool) -> tuple[str, ...]:
-    """Returns the path that Dynamo noted of an input; with the variable that it starts from, if asked."""
+    """Returns the path of an input that Dynamo noted; with the variable that it starts from, if requested."""
     if name in notes["paths"]:
         return (notes["paths"][name],)
     source = notes["sources"].get(name)

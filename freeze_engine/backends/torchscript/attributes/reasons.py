@@ -153,7 +153,7 @@ class ReasonFinder:
                 yield Cause("aliases_preserved", (Evidence(fact), *verdict.evidence), verdict.step, other)
 
     def _unread(self, path: str) -> Iterator[Cause]:
-        """Judges by a ``prim::GetAttr`` that still stands in a final graph."""
+        """Judges by a ``prim::GetAttr`` that is still in a final graph."""
         for record, access in self._reads.of(path):
             yield from self._not_constant(record, access)
         for record, access in self._reads.of(None) if path in self._after else ():

@@ -85,7 +85,7 @@ def tracer_notices(told: Iterable[Warned]) -> Iterator[Notice]:
 
 
 def _user_place(frame: FrameType | None, top: FrameType | None) -> str | None:
-    """Returns where the innermost code between two frames stands that is neither torch's nor Python's machinery."""
+    """Returns the place of the innermost code between two frames that is neither torch's nor Python's machinery."""
     if frame is None:
         return None
     for each, line in traceback.walk_stack(frame.f_back):

@@ -50,7 +50,7 @@ def constant_of_type(type_text: str) -> Constant | None:
 
 
 class Annotations:
-    """Data added to the nodes of a snapshot; a node that stands in several snapshots is annotated once.
+    """Data added to the nodes of a snapshot; a node of several snapshots is annotated once.
 
     Args:
         modules: module path by value name.

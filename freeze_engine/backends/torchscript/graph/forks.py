@@ -13,13 +13,13 @@ _SCOPES = re.compile(r"(?:[A-Za-z]\w*_\d+/)+")
 
 
 def unscoped(name: str) -> str:
-    """Returns a value's name as torch has it, without the prefixes of the subgraphs it stands in."""
+    """Returns a value's name as torch has it, without the prefixes of its subgraphs."""
     found = _SCOPES.match(name)
     return name[found.end() :] if found else name
 
 
 def scope_of_name(name: str) -> str:
-    """Returns the prefix of a value's or node's name: the subgraphs it stands in, empty outside of forks."""
+    """Returns the prefix of a value's or node's name: its subgraphs, empty outside of forks."""
     found = _SCOPES.match(name)
     return found.group() if found else ""
 

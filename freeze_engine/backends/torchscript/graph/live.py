@@ -161,7 +161,7 @@ def _digest(content: Any, parts: Sequence[Constant]) -> str | None:
 
 
 def _others_in(value: Any) -> Iterator[object]:
-    """Yields what stands beside the tensors in a TorchScript value, and how long each list is."""
+    """Yields everything but the tensors in a TorchScript value, and how long each list is."""
     if isinstance(value, (list, tuple, dict)):
         yield len(value)
         for each in value.items() if isinstance(value, dict) else value:

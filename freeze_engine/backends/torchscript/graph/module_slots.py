@@ -76,7 +76,7 @@ def check_names(paths: Iterable[str]) -> None:
         for name in path.split("."):
             if found := _ENDS_A_NAME.search(name):
                 raise FreezerError(
-                    f"the attribute {path!r} cannot be followed: torch tells of the freeze in lines of text, in which "
+                    f"the attribute {path!r} cannot be followed: torch reports the freeze in lines of text, in which "
                     f"{found.group()!r} ends a name, and its name holds that; rename it"
                 )
 

@@ -94,7 +94,7 @@ def program_operators(path: Path) -> tuple[str, ...]:
 def write_canonical(
     stream: IO[bytes], members: tuple[ZipMember, ...], target: Path, repickle: Repickle
 ) -> ProgramOrigin:
-    """Writes a new exported program from what is known and harmless in another one.
+    """Writes a new exported program from the known, harmless parts of another one.
 
     Args:
         stream: the other one.

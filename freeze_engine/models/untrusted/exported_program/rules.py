@@ -35,7 +35,7 @@ def read_json(data: bytes) -> Any:
         data: UTF-8 without a byte order mark.
 
     Raises:
-        RefusedError: it is something else, a key stands twice, or a number is NaN or infinite.
+        RefusedError: it is something else, a key occurs twice, or a number is NaN or infinite.
     """
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
@@ -51,7 +51,7 @@ def write_json(value: Any) -> bytes:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return found
 
 
