@@ -10,6 +10,9 @@ from freeze_engine.trace import GraphInput, Step, Trace
 
 _INPUT: Final = re.compile(r"%(?P<name>\S+) is (?P<argument>the argument )?(?P<label>.+)")
 
+_RENAMED_OPTIONS: Final = {"without": "disabled_passes"}
+"""Options that versions up to 7 wrote with an earlier name."""
+
 
 def upgraded(trace: Trace, version: int) -> Trace:
     """Returns a trace of an older version as one of this version.
@@ -18,6 +21,7 @@ def upgraded(trace: Trace, version: int) -> Trace:
         trace: as decoded; its newer fields have their defaults.
         version: of the schema it was written with.
     """
+    trace = _with_option_names(trace)
     if version >= 3:
         return trace
     paths = {fate.path for fate in trace.attributes if fate.fate != "dropped"}
@@ -25,6 +29,12 @@ def upgraded(trace: Trace, version: int) -> Trace:
     if trace.uses_inductor:
         steps = (_with_inputs(step, paths) for step in steps)
     return replace(trace, steps=tuple(steps))
+
+
+def _with_option_names(trace: Trace) -> Trace:
+    """Gives renamed options their names of today, so that two names of one are no difference of two traces."""
+    options = tuple((_RENAMED_OPTIONS.get(name, name), value) for name, value in trace.options)
+    return trace if options == trace.options else replace(trace, options=options)
 
 
 def _with_passes(step: Step) -> Step:

@@ -44,7 +44,7 @@ export class FolderList {
 
   /**
    * Lists a folder; resolves to whether that went well.
-   * @param {any} path
+   * @param {string} path
    */
   async show(path) {
     const turn = (this.turn = (this.turn ?? 0) + 1);

@@ -82,7 +82,7 @@ export const STATES = {
 
 /**
  * Whether a recording finished without the requested figures.
- * @param {{ state: any, unmeasured: any }} options
+ * @param {JobMessage} options
  */
 export function isUnmeasured({ state, unmeasured }) {
   return state === "finished" && Boolean(unmeasured);

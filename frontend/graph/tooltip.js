@@ -37,7 +37,7 @@ export class Tooltip {
 
   /**
    * Stands beside the pointer, inside the view.
-   * @param {any} event
+   * @param {PointerEvent} event
    */
   place(event) {
     if (this.box.hidden) return;

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const SOURCES = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 /** How many `any` the comments may have. Lower it when there are fewer; never raise it: name the type instead. */
-const CEILING = 752;
+const CEILING = 702;
 const SLACK = 20; // fewer than this far below it, and it has to be lowered
 
 test("the type any becomes rarer", () => {

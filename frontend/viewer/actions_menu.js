@@ -11,7 +11,7 @@ export function actions(app) {
   if (!all.length) return null;
   const button = (
     /** @type {string} */ tag,
-    /** @type {any} */ action,
+    /** @type {ViewerAction} */ action,
     /** @type {any} */ run,
     /** @type {any} */ props,
   ) =>
@@ -23,7 +23,7 @@ export function actions(app) {
     );
   const menu = new Menu(
     all.map(
-      (/** @type {any} */ action) => (/** @type {() => void} */ close) =>
+      (action) => (/** @type {() => void} */ close) =>
         button("button.fv-menu-item", action, () => (close(), app.act(action)), { role: "menuitem", tabindex: "-1" }),
     ),
   );
@@ -32,7 +32,7 @@ export function actions(app) {
     h(
       "div.fv-actions-wide",
       null,
-      all.map((/** @type {any} */ action) => button("button.fv-button", action, () => app.act(action), {})),
+      all.map((action) => button("button.fv-button", action, () => app.act(action), {})),
     ),
     menu.element,
   ];

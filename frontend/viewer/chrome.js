@@ -58,7 +58,7 @@ function heading(app) {
     h(
       "div.fv-facts",
       { tabindex: "0", role: "group", "aria-label": "In short" },
-      view.overview.map((/** @type {any} */ fact) => factCell(app, fact)),
+      view.overview.map((fact) => factCell(app, fact)),
       fates(app),
     ),
   ];
@@ -66,7 +66,7 @@ function heading(app) {
 
 /**
  * @param {Viewer} app
- * @param {any} fact
+ * @param {OverviewFact} fact
  */
 function factCell(app, fact) {
   const value = fact.step === null ? fact.value : app.link(fact.value, { step: fact.step });
@@ -85,13 +85,11 @@ function factCell(app, fact) {
  */
 export function fates(app) {
   const { fates: counts, others } = app.model.view;
-  const total = counts.reduce((/** @type {any} */ sum, /** @type {[any, any]} */ [, count]) => sum + count, 0);
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
   const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
   if (!total && !kept) return null;
-  const parts = counts.map((/** @type {[string, any]} */ [fate, count]) =>
-    h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count } }),
-  );
-  const words = counts.map((/** @type {[string, any]} */ [fate, count]) =>
+  const parts = counts.map(([fate, count]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count } }));
+  const words = counts.map(([fate, count]) =>
     h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count} ${fate}`),
   );
   if (kept) {
@@ -123,7 +121,7 @@ function notices(app) {
     "button.fv-icon.fv-notices-button",
     {
       type: "button",
-      title: `${label}\n${found.map((/** @type {any} */ notice) => notice.message).join("\n")}`,
+      title: `${label}\n${found.map((notice) => notice.message).join("\n")}`,
       "aria-label": label,
       onclick: open,
     },

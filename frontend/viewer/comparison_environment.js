@@ -13,9 +13,7 @@ export class ComparisonEnvironmentPanel {
     this.label = "Settings";
     const { settings, failures, near_misses: misses, names, made, calls, notices, facts } = app.model.comparison;
     this.count = settings.length;
-    const rows = settings.map((/** @type {{ subject: any, name: any, a: any, b: any }} */ { subject, name, a, b }) =>
-      line([subject, name, a ?? "not there", b ?? "not there"]),
-    );
+    const rows = settings.map(({ subject, name, a, b }) => line([subject, name, a ?? "not there", b ?? "not there"]));
     const traces = SIDES.map((side, index) =>
       h(
         "tr",
@@ -42,14 +40,12 @@ export class ComparisonEnvironmentPanel {
             [line(failures.map((/** @type {string | null} */ text) => text ?? "it did not fail"))],
           )
         : null,
-      misses.some((/** @type {any} */ side) => side.length)
+      misses.some((side) => side.length)
         ? grid(
             "Near misses of one trace only",
             ["", "Fold", "Node", "Why not", "Evidence"],
-            misses.flatMap((/** @type {any} */ side, /** @type {any} */ index) =>
-              side.map((/** @type {any} */ miss) =>
-                line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail]),
-              ),
+            misses.flatMap((side, index) =>
+              side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])),
             ),
           )
         : null,
@@ -60,7 +56,7 @@ export class ComparisonEnvironmentPanel {
 }
 
 /**
- * @param {any} title
+ * @param {string} title
  * @param {any} sides
  */
 function told(title, sides) {

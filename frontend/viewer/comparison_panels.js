@@ -67,7 +67,7 @@ export class ComparisonDetails extends Details {
 export class ComparisonRewritesPanel extends RewritesPanel {
   /**
    * The rewrites of the chosen pass in both traces.
-   * @param {any} state
+   * @param {State} state
    */
   build(state) {
     const { model, pair } = /** @type {ComparisonApp} */ (this.app);

@@ -18,7 +18,7 @@ export class ComparisonPassList extends PassFrame {
     const option = event.target.closest("[data-row]");
     if (!option) return;
     const place = Number(option.dataset.row);
-    const row = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model)).passRows[place];
+    const row = /** @type {ComparisonModel} */ (this.app.model).passRows[place];
     const side = event.target.closest("[data-side]")?.dataset.side;
     const { step, against } = this.app.current;
     const alone =
@@ -27,14 +27,14 @@ export class ComparisonPassList extends PassFrame {
         : side === "b" && row.b !== null
           ? { step: row.b, against }
           : null;
-    this.app.navigate(alone ?? /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model)).shown(place));
+    this.app.navigate(alone ?? /** @type {ComparisonModel} */ (this.app.model).shown(place));
     this.draw(false);
   }
 
   /** Places of the rows that are shown, method by method. */
   visible(state = this.app.current) {
     const text = state.passes.toLowerCase();
-    const { passRows } = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model));
+    const { passRows } = /** @type {ComparisonModel} */ (this.app.model);
     return [...passRows.keys()].filter((place) => {
       const row = passRows[place];
       return (
@@ -51,7 +51,7 @@ export class ComparisonPassList extends PassFrame {
   render(state, previous) {
     const rebuild = !previous || state.passes !== previous.passes || state.quiet !== previous.quiet;
     if (rebuild) this.build(state);
-    const place = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model)).place(state);
+    const place = /** @type {ComparisonModel} */ (this.app.model).place(state);
     for (const [at, option] of this.options) option.setAttribute("aria-selected", String(at === place));
     for (const cell of /** @type {NodeListOf<HTMLElement>} */ (this.list.querySelectorAll("[data-step]"))) {
       const step = Number(cell.dataset.step);
@@ -62,17 +62,17 @@ export class ComparisonPassList extends PassFrame {
     this.list.setAttribute("aria-activedescendant", chosen?.id ?? "");
   }
 
-  /** @param {any} state */
+  /** @param {State} state */
   build(state) {
     if (this.filter.value !== state.passes) this.filter.value = state.passes;
     this.quiet.checked = state.quiet;
     const places = this.visible(state);
-    const { passRows } = /** @type {ComparisonModel} */ (/** @type {any} */ (this.app.model));
+    const { passRows } = /** @type {ComparisonModel} */ (this.app.model);
     this.count.textContent = `${places.length} of ${passRows.length}`;
     this.options.clear();
     fill(
       this.list,
-      this.grouped(places, (/** @type {any} */ place) => passRows[place]),
+      this.grouped(places, (/** @type {number} */ place) => passRows[place]),
     );
     if (!places.length) {
       fill(

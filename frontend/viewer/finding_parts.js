@@ -16,7 +16,7 @@ export function judged(error, close) {
 }
 
 /**
- * @param {any} name
+ * @param {string} name
  * @param {...any} children
  */
 export function part(name, ...children) {

@@ -74,7 +74,7 @@ export class FindingsPanel {
             `No single pass changed the latency measurably${this.found.unseen ? ` (${this.found.unseen})` : ""}.`,
           ),
       whole.map((/** @type {any} */ row) => this.together(row, whole.length > 1)),
-      losses.map((/** @type {any} */ row) =>
+      losses.map((row) =>
         h(
           "p",
           null,
@@ -111,13 +111,13 @@ export class FindingsPanel {
     if (!errors.length) return null;
     return wide(
       "What changed the results",
-      errors.map((/** @type {any} */ method) => this.errorsOf(method, errors.length > 1)),
+      errors.map((method) => this.errorsOf(method, errors.length > 1)),
     );
   }
 
   /**
-   * @param {{ method: string, present: any, total: any, added: any }} options
-   * @param {any} several
+   * @param {ErrorSource} options
+   * @param {boolean} several
    */
   errorsOf({ method, present, total, added }, several) {
     const rows = added.map((/** @type {any} */ row) =>

@@ -144,9 +144,9 @@ export class KernelsPanel {
   filter() {
     const text = this.text.value.toLowerCase();
     const words = (/** @type {Kernel} */ { name, kind, ops, sources }) =>
-      [name, kind, ...ops, ...sources.map((/** @type {any} */ source) => placeText(source))].join(" ").toLowerCase();
+      [name, kind, ...ops, ...sources.map((source) => placeText(source))].join(" ").toLowerCase();
     const { kernels, time } = this.program;
-    this.rows = kernels.flatMap((/** @type {Kernel} */ kernel, /** @type {any} */ index) =>
+    this.rows = kernels.flatMap((/** @type {Kernel} */ kernel, /** @type {number} */ index) =>
       !text || words(kernel).includes(text) ? [index] : [],
     );
     const many = count(kernels.length, "kernel");

@@ -15,7 +15,7 @@ const NAMES_SHOWN = 8;
 export function memoryPart(panel) {
   const { duplicates, duplicates_between: between, memory } = panel.found;
   if (!memory.length && !duplicates.length && !between.length) return null;
-  const facts = memory.map((/** @type {any} */ row) => [
+  const facts = memory.map((row) => [
     h("dt", null, row.label),
     h(
       "dd",
@@ -27,7 +27,7 @@ export function memoryPart(panel) {
   ]);
   const rows = duplicates
     .slice(0, DUPLICATES_SHOWN)
-    .map((/** @type {any} */ row) =>
+    .map((row) =>
       h(
         "tr",
         { data: { step: row.step } },
@@ -37,7 +37,7 @@ export function memoryPart(panel) {
       ),
     );
   const smaller = duplicates.length - rows.length;
-  const ended = between.slice(0, DUPLICATES_SHOWN).map((/** @type {any} */ row) => betweenRow(panel, row));
+  const ended = between.slice(0, DUPLICATES_SHOWN).map((row) => betweenRow(panel, row));
   const more = between.length - ended.length;
   return part(
     "Memory",

@@ -96,10 +96,10 @@ function links(app, { program, kernels: places }) {
   );
 }
 
-/** @param {{ passes: any }} options */
+/** @param {ProgramComparison} options */
 function passes({ passes }) {
   if (!passes.length) return null;
-  const rows = passes.map((/** @type {[string, any, any, any]} */ [stage, name, frozen, unfrozen]) =>
+  const rows = passes.map(([stage, name, frozen, unfrozen]) =>
     h(
       "tr",
       null,

@@ -276,3 +276,10 @@ def test_of_two_inputs_of_version_2_that_go_by_one_path_the_first_is_the_attribu
     old = projection(())
     new = upgraded(replace(old, steps=(replace(old.steps[0], log=lines), *old.steps[1:])), 2)
     assert new.steps[0].inputs == (GraphInput("arg0_1", WEIGHT), GraphInput("arg1_1", argument=WEIGHT))
+
+
+def test_a_renamed_option_has_its_name_of_today() -> None:
+    trace = small_trace()
+    options = (("optimize_numerics", "True"), ("without", "['FoldConvBatchnorm']"))
+    assert upgraded(replace(trace, options=options), 5).options[1] == ("disabled_passes", "['FoldConvBatchnorm']")
+    assert upgraded(trace, 5) is trace
