@@ -203,6 +203,7 @@ def test_one_click_records_an_example(opened: Opener) -> None:
         "ablation": False,
         "limit_s": None,
         "memory_bytes": None,
+        "float_model": None,
         "preserve": [],
     }
     expect(page.locator("h1")).to_have_text("Starting the recording …")

@@ -293,6 +293,7 @@ def test_a_failing_candidate_does_not_end_the_others() -> None:
     }
 
 
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")
 @pytest.mark.filterwarnings("ignore:torch.ao.quantization is deprecated:DeprecationWarning")
 def test_a_quantised_module_has_no_float64_reference() -> None:
     eager = torch.ao.quantization.quantize_dynamic(
