@@ -114,7 +114,8 @@ class _Oracle:
             if expected is None or fate.path not in self._tensors:
                 continue
             with torch.no_grad():
-                self._tensors[fate.path].add_(0.375)
+                tensor = self._tensors[fate.path]  # a layer norm takes an equal shift of all elements away
+                tensor.add_(torch.linspace(0.2, 0.6, tensor.numel()).reshape(tensor.shape))
             after = self._run(compiled)
             # Two calls with equal values differ in last bits: where memory lies decides how a loop is vectorised.
             moved = any(not torch.allclose(*pair, rtol=1e-5, atol=1e-5) for pair in zip(before, after, strict=True))
