@@ -148,12 +148,33 @@ def _line(row: Row) -> str:
 def _details(row: Row) -> str:
     if not (row.failed or row.skipped or row.note or len(row.tests) > _FEW):
         return ""
-    tests = f"- tests: {', '.join(f'`{name}`' for name in row.tests)}\n" if len(row.tests) > _FEW else ""
+    tests = _folded(f"{len(row.tests)} files or folders", _by_folder(row.tests)) if len(row.tests) > _FEW else ""
     where = f", {row.tests[0]}" if len(row.tests) == 1 else ""
     note = f"- {row.note}\n" if row.note else ""
-    failed = [f"- failed: `{name}`\n" for name in row.failed]
-    skipped = [f"- {number} skipped: {reason}\n" for reason, number in row.skipped]
-    return f"\n## Python {row.python}, torch {row.torch}{where}\n\n{tests}{note}{''.join(failed + skipped)}"
+    failed = _folded(f"{len(row.failed)} failed", _by_module(row.failed)) if row.failed else ""
+    skipped = "".join(f"- {number} skipped: {reason}\n" for reason, number in row.skipped)
+    return f"\n## Python {row.python}, torch {row.torch}{where}\n\n{note}{skipped}{failed}{tests}"
+
+
+def _folded(title: str, lines: Iterable[str]) -> str:
+    """Returns a list that the reader opens."""
+    listed = "".join(f"- {line}\n" for line in lines)
+    return f"\n<details><summary>{title}</summary>\n\n{listed}\n</details>\n"
+
+
+def _by_folder(paths: Iterable[str]) -> list[str]:
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folders.setdefault(str(Path(path).parent), []).append(Path(path).stem)
+    return [f"`{folder}`: {', '.join(names)}" for folder, names in sorted(folders.items())]
+
+
+def _by_module(failed: Iterable[str]) -> list[str]:
+    modules: dict[str, list[str]] = {}
+    for name in failed:
+        module, _, test = name.partition("::")
+        modules.setdefault(module, []).append(test)
+    return [f"`{module}`: {', '.join(f'`{test}`' for test in tests)}" for module, tests in sorted(modules.items())]
 
 
 def node_ids(names: Iterable[str]) -> tuple[str, ...]:

@@ -84,7 +84,10 @@ def test_a_row_of_many_files_names_each() -> None:
     files = tuple(f"tests/torch/test_{name}.py" for name in "abcd")
     text = markdown_text((replace(ROW, tests=files, failed=(), skipped=()),))
     assert "| 4 files or folders, named below |" in text
-    assert text.endswith(f"- tests: {', '.join(f'`{name}`' for name in files)}\n")
+    assert text.endswith(
+        "<details><summary>4 files or folders</summary>\n\n"
+        "- `tests/torch`: test_a, test_b, test_c, test_d\n\n</details>\n"
+    )
 
 
 def test_version_table_lists_failures_and_reasons_of_skips() -> None:
@@ -92,7 +95,8 @@ def test_version_table_lists_failures_and_reasons_of_skips() -> None:
     assert "| 3.11.7 | 2.6.0+cu124 | 10 | 1 | 2 | 3 | `tests/unit` | abc1234 | 2026-01-02 |\n" in text
     assert text.endswith(
         "\n## Python 3.11.7, torch 2.6.0+cu124, tests/unit\n\n"
-        "- failed: `tests.unit.test_a::test_fails`\n- 2 skipped: no CUDA\n"
+        "- 2 skipped: no CUDA\n\n"
+        "<details><summary>1 failed</summary>\n\n- `tests.unit.test_a`: `test_fails`\n\n</details>\n"
     )
 
 
