@@ -146,3 +146,86 @@ def test_models_that_cannot_be_compared_are_a_notice(page: dict[str, Any]) -> No
         fe.record(nn.Linear(2, 2).eval(), float_model=nn.Linear(2, 2).eval(), measure=None)
     with pytest.raises(fe.FreezerError, match="float_model is in training mode"):
         fe.record(nn.Linear(2, 2).eval(), (torch.ones(1, 2),), float_model=nn.Linear(2, 2), measure=None)
+
+
+class Normed(nn.Module):
+    """A convolution with a batch norm behind it, and an activation that writes in place."""
+
+    def __init__(self, conv: nn.Conv2d | nn.ConvTranspose2d, *, first: nn.Module | None = None) -> None:
+        super().__init__()
+        self.conv, self.first = conv, first or nn.Identity()
+        self.norm, self.linear = nn.BatchNorm2d(6), nn.Linear(6, 6)
+        for held in (self.norm.running_mean, self.norm.running_var, self.norm.weight, self.norm.bias):
+            assert held is not None
+            held.data.uniform_(0.5, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        normed: torch.Tensor = torch.relu_(self.norm(self.first(self.conv(x))))
+        return torch.relu_(self.linear(normed.mean((2, 3))))
+
+
+def _exported(model: nn.Module, *args: torch.Tensor, **kwargs: torch.Tensor) -> nn.Module:
+    module: nn.Module = torch.export.export(model, args, kwargs).run_decompositions().module()
+    return module
+
+
+def _largest(model: nn.Module, other: nn.Module, inputs: Inputs) -> dict[str, dict[str, float]]:
+    found = layer_errors(model, other, inputs)
+    return {each.layer: {error.output: round(error.max_abs, 4) for error in each.errors} for each in found}
+
+
+@pytest.mark.parametrize(
+    "conv", [nn.Conv2d(6, 6, 3, groups=2), nn.ConvTranspose2d(6, 6, 3)], ids=["conv", "transposed"]
+)
+def test_a_batch_norm_that_one_model_folded_is_folded_before_layers_are_compared(
+    conv: nn.Conv2d | nn.ConvTranspose2d,
+) -> None:
+    x = torch.randn(2, 6, 5, 5)
+    model = Normed(conv).eval()
+    folded = copy.deepcopy(model)
+    folded.conv = nn.utils.fuse_conv_bn_eval(conv, folded.norm, transpose=conv.transposed)
+    setattr(folded, "norm", nn.Identity())  # noqa: B010 - it is declared as another class
+    same = {"weight": 0.0, "output": 0.0}
+    for ours in (folded, _exported(folded, x)):
+        for theirs in (model, _exported(model, x)):
+            found = _largest(ours, theirs, Inputs((x,)))
+            assert {name: found[name] for name in ("conv", "linear")} == {"conv": same, "linear": same}
+    assert _largest(_exported(model, x), model, Inputs((x,)))["conv"] == same
+
+
+def test_a_batch_norm_behind_an_activation_is_no_part_of_the_layer() -> None:
+    x = torch.randn(2, 6, 5, 5)
+    model = Normed(nn.Conv2d(6, 6, 3), first=nn.ReLU(inplace=True)).eval()
+    without = copy.deepcopy(model)
+    setattr(without, "norm", nn.Identity())  # noqa: B010 - it is declared as another class
+    assert _largest(without, model, Inputs((x,)))["conv"] == {"weight": 0.0, "output": 0.0}
+
+
+class _Products(nn.Module):
+    """A product of activations before the one with a weight; two inputs of one shape."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(6, 6))
+
+    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return nn.functional.linear(a @ a.mT @ a - b, self.weight)
+
+
+class _Holder(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = _Products()
+
+    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.part(a, b)
+        return found
+
+
+def test_layers_of_exported_graphs_have_their_own_weight_and_inputs() -> None:
+    a, b = torch.randn(6, 6), torch.randn(6, 6)
+    model = _Holder().eval()
+    graph = _exported(model, a=a, b=b)
+    (found,) = layer_errors(graph, model, Inputs((), {"b": b, "a": a}))
+    assert found.weights == ("part.weight",)
+    assert [error.max_abs < 1e-4 for error in found.errors] == [True, True]
