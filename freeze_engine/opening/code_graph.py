@@ -66,7 +66,7 @@ def parsed(text: str, where: str) -> ast.Module:
 
 
 def _strange(node: ast.AST) -> str | None:
-    """Returns what is in a text of torch's in no case, and could not be shown.
+    """Describes what torch never writes and what could not be shown; ``None`` for anything else.
 
     `ast.unparse` fails for long numbers, and for some f-strings (Python 3.11).
     """

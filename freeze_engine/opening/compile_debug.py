@@ -120,7 +120,7 @@ class _Texts:
             return ""
         self.left -= size
         with path.open("rb") as stream:
-            return stream.read(size).decode(errors="replace")
+            return stream.read(size).decode(errors="replace").replace("\r\n", "\n")  # as Windows ends lines
 
 
 def _notices(folder: Path, folders: tuple[Path, ...], texts: _Texts) -> Iterator[Notice]:

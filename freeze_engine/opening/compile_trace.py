@@ -28,11 +28,11 @@ from freeze_engine.recorder.trace_builder import Recorder
 from freeze_engine.trace import (
     COMPILED_FROZEN,
     COMPILED_UNFROZEN,
-    GraphSnapshot,
     Kernel,
     Notice,
     Program,
     SourceLines,
+    Step,
     Trace,
 )
 from freeze_engine.trace.rules.graphs import graph_problems
@@ -40,6 +40,7 @@ from freeze_engine.trace.rules.graphs import graph_problems
 _SETTING: Final = re.compile(r"^torch\.(?P<name>_\w+\.config\.[\w.]+) = (?P<value>.{1,500})$", re.MULTILINE)
 _FREEZING: Final = "_inductor.config.freezing"
 _HIDDEN: Final = "Inductor's freezing ran before this graph; its passes are not in the log."
+_LAST_GRAPHS: Final = ("inductor_post_grad_graph", "after_post_grad_graph")
 _MAX_SETTINGS: Final = 1_000
 _MAX_COMPILES: Final = 2_000
 
@@ -107,7 +108,7 @@ def compile_trace(head: Trace, compiles: Sequence[Compile], notices: Iterable[No
         for text in each.graphs:
             found.add(each, text)
     recorder = found.recorder
-    last = {step.method: step.graph for step in recorder.steps}
+    last = {step.method: step for step in recorder.steps}
     programs = [_program(each, last[each.name]) for each in read if each.code and each.name in last]
     recorder.programs = tuple(program for program, _ in programs)
     facts = (*found.notices(len(compiles)), *(each for _, more in programs for each in more))
@@ -172,14 +173,21 @@ class _Steps:
         yield from self.unread
 
 
-def _program(compiled: Compile, graph: GraphSnapshot) -> tuple[Program, tuple[Notice, ...]]:
-    """Returns the generated program, with its kernels unless its text is too long, and what that leaves out."""
+def _program(compiled: Compile, last: Step) -> tuple[Program, tuple[Notice, ...]]:
+    """Returns the generated program, with its kernels unless its text is too long, and what that leaves out.
+
+    Args:
+        compiled: with its code.
+        last: step of the method; nodes of other graphs than that after the post-grad passes may have the same names.
+    """
     large = has_many_tokens(compiled.code)
     kernels = () if large else tuple(Kernel(call.name, call.kind) for call in calls(compiled.code))
+    if last.name in _LAST_GRAPHS:
+        kernels = with_nodes(kernels, compiled.provenance, last.graph)
     program = Program(
         name=COMPILED_FROZEN if compiled.freezes else COMPILED_UNFROZEN,
         method=compiled.name,
-        kernels=with_nodes(kernels, compiled.provenance, graph) if compiled.provenance else kernels,
+        kernels=kernels,
         code=compiled.code,
     )
     text = f"{compiled.name}: its generated code is too long to look for its kernels."

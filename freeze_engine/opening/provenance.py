@@ -7,6 +7,7 @@ number of its call behind a colon (``set_kernel_post_grad_provenance_tracing``, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -47,16 +48,16 @@ def with_nodes(kernels: Sequence[Kernel], provenance: Provenance, graph: GraphSn
     Args:
         kernels: the calls of a program, in order.
         provenance: of its compile.
-        graph: the last one of its method.
+        graph: after the post-grad passes, whose nodes torch names there.
     """
     ids = {value.name: node for node in graph.walk() for value in node.outputs}
-    names = [kernel.name for kernel in kernels]
-    seen: dict[str, int] = {}
+    counted = Counter(kernel.name for kernel in kernels)
+    seen: Counter[str] = Counter()
     found = []
     for kernel in kernels:
         calls = provenance.get(kernel.name, ())
-        place = seen[kernel.name] = seen.get(kernel.name, -1) + 1
-        known = calls[place] if len(calls) == names.count(kernel.name) else ()
+        known = calls[seen[kernel.name]] if len(calls) == counted[kernel.name] else ()
+        seen[kernel.name] += 1
         nodes = [ids[name] for name in known if name in ids]
         found.append(
             replace(kernel, nodes=tuple(dict.fromkeys(node.id for node in nodes)), ops=tuple(node.op for node in nodes))

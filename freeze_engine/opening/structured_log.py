@@ -33,6 +33,8 @@ _SKIPPED: Final = frozenset(
         *("str", "dynamo_guards"),
     )
 )
+#: Says that a compile began, and nothing else that is read here.
+_BEGINNING: Final = ("dynamo_start",)
 #: What is read of a record besides its payload.
 _FIELDS: Final = ("name", "start_time", "entire_frame_compile_time_s", "fail_type", "fail_reason")
 
@@ -132,7 +134,7 @@ def read_log(path: Path, bounds: LogBounds | None = None) -> LogReading:
             record = _record(header, payload)
             if record is None:
                 found.damaged += 1
-            elif record.name in _SKIPPED or not (record.payload or record.fields):
+            elif record.name in _SKIPPED or not (record.payload or record.fields or record.name in _BEGINNING):
                 continue
             elif bounds.has_room(record):
                 found.records.append(record)

@@ -92,6 +92,34 @@ def test_kernels_have_the_nodes_that_the_log_names_for_them(tmp_path: Path) -> N
     assert trace_data(trace)
 
 
+def test_kernels_are_not_linked_to_nodes_of_an_earlier_graph_with_the_same_names(tmp_path: Path) -> None:
+    (program,) = _opened("frozen", tmp_path).programs
+    node = _opened("frozen", tmp_path).steps[-2].graph.nodes[-1]
+    named = {"cppCodeToPost": {f"{program.kernels[0].name}:1": [node.outputs[0].name]}}
+    log = with_record(unpacked_log("frozen", tmp_path), "inductor_provenance_tracking_node_mappings", named)
+    log.write_text(log.read_text().replace("inductor_post_grad_graph", "not_a_known_artifact"))
+    (program,) = open_existing(log).programs
+    assert [kernel.nodes for kernel in program.kernels] == [(), (), ()]
+
+
+def test_a_compile_that_ended_as_it_began_is_a_notice(tmp_path: Path) -> None:
+    log = unpacked_log("frozen", tmp_path)
+    about = {"dynamo_start": {"stack": []}, "frame_id": 7, "frame_compile_id": 0, "attempt": 0}
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"V1122 18:17:22.389000 28728 torch/_dynamo/convert_frame.py:1626] {json.dumps(about)}\n")
+    notices = [notice.message for notice in open_existing(log).notices]
+    assert "graph 7/0: no graph of this compile is in the log." in notices
+
+
+def test_lines_of_a_folder_may_end_as_on_windows(tmp_path: Path) -> None:
+    folder = tmp_path / "model__0_inference_0.0"
+    folder.mkdir()
+    graph = b"class <lambda>(torch.nn.Module):\r\n    def forward(self, x):\r\n        return (x,)\r\n"
+    (folder / "fx_graph_readable.py").write_bytes(graph)
+    (folder / "fx_graph_runnable.py").write_bytes(b"torch._inductor.config.freezing = True\r\n")
+    assert open_existing(folder).options == (("_inductor.config.freezing", "True"),)
+
+
 @pytest.mark.parametrize(
     "calls", [None, 3, [], {"k": ["n"]}, {"k:x": ["n"]}, {"k:1": "n"}, {":1": ["n"]}, {"k:" + "9" * 99: ["n"]}]
 )
