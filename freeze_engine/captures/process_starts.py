@@ -7,6 +7,7 @@ import functools
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from freeze_engine.backends.common.patching import Patch, patched
@@ -80,12 +81,21 @@ def _observed(name: str, original: Callable[..., Any], observer: StartObserver, 
             given = None if environment is None else _decoded(args[environment])
             observer.started(os.fsdecode(args[program]), [os.fsdecode(each) for each in args[words]], given)
 
+        def tell_end() -> None:
+            if _can_run(args[program]):
+                observer.leaving(f"os.{name}")
+
         here(tell)
         if name in _BECOMING:
-            here(lambda: observer.leaving(f"os.{name}"))
+            here(tell_end)
         return original(*args, **named)
 
     return start
+
+
+def _can_run(program: Any) -> bool:
+    """Returns whether there is such a program: `os.execvp` tries one folder of PATH after the other."""
+    return Path(os.fsdecode(program)).is_file() and os.access(program, os.X_OK)
 
 
 def _observed_shell(original: Callable[..., int], observer: StartObserver, here: _Here) -> Callable[..., int]:

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -124,9 +125,20 @@ def test_the_end_of_this_process_is_seen_and_not_that_of_its_forks(monkeypatch: 
     ends: list[str] = []
     monkeypatch.setattr(os, "execve", lambda *words: None)
     with observing_starts(ChildWatch(ends.append)):
-        with pytest.raises(OSError, match="No such file"):
-            os.execv("/nowhere/tool", ["tool"])
-        os.execle("/nowhere/tool", "tool", {})
-        monkeypatch.setattr(os, "getpid", lambda: -1)
-        os.execle("/nowhere/tool", "tool", {})
-    assert ends == ["os.execv", "os.execve"]
+        os.execle(sys.executable, "tool", {})
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(os, "getpid", lambda: -1)
+            os.execle(sys.executable, "tool", {})
+    assert ends == ["os.execve"]
+
+
+def test_an_end_that_fails_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ends: list[str] = []
+    monkeypatch.setenv("PATH", os.pathsep.join(str(tmp_path / name) for name in "abc"))
+    with observing_starts(ChildWatch(ends.append)):
+        for become in (os.execv, os.execvp):
+            with pytest.raises(OSError, match="No such file"):
+                become("tool", ["tool"])
+        with pytest.raises(PermissionError):
+            os.execv(tmp_path, ["tool"])
+    assert ends == []
