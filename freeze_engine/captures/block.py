@@ -27,7 +27,7 @@ def capture(*, threads: bool = False, on_trace: OnTrace | None = None, values: b
         threads: whether to record the freezes of all threads of the process, executors' included.
         on_trace: called as ``on_trace(number, trace)`` in the thread of a freeze when it has ended, with the number of
             the freeze among those of the block, from 1; called again with the whole trace when a later pass or
-            compile continues it.
+            compile continues it. What it raises becomes a sentence of `Captured.unrecorded`, and the freeze goes on.
         values: as of `Measure`: whether traces keep numbers of weights and constants.
 
     Yields:

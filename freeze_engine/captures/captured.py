@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from freeze_engine.captures.unrecorded import unmade_text, unrecorded_lines
+from freeze_engine.captures.unrecorded import unmade_text, unreceived_text, unrecorded_lines
 from freeze_engine.trace import Trace
 from freeze_engine.trace.rules.texts import with_plain_texts
 from freeze_engine.trace.validation import problems
@@ -101,6 +101,7 @@ class Captured:
         self._built.clear()
         self._callables.clear()
         self._ended.clear()
+        self._unmade.clear()
         self._on_trace = on_trace
 
     def compile_ended(self, compiled: RawCompile) -> None:
@@ -122,9 +123,14 @@ class Captured:
         if self._on_trace is None:
             return
         try:
-            self._on_trace(number, self._trace(found, False))
-        except Exception as error:  # noqa: BLE001 - told at the end of the capture
+            trace = self._trace(found, False)
+        except Exception as error:  # noqa: BLE001 - a sentence at the end of the capture
             self._unmade.append(unmade_text(error))
+            return
+        try:
+            self._on_trace(number, trace)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._unmade.append(unreceived_text(number, error))
 
     def _begun(self) -> Iterator[RawFreeze | list[RawCompile]]:
         from freeze_engine.backends.inductor.record import callables

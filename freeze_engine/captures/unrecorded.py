@@ -43,12 +43,21 @@ def unrecorded_lines(freezes: FreezeCapture, compiles: CompileCapture) -> Iterat
 
 def unmade_text(error: Exception) -> str:
     """Returns a sentence on a freeze whose trace could not be put together."""
+    return (
+        f"A freeze happened whose trace could not be put together, a fault of freezer-ui: {_raised(error)}. Please "
+        "report it."
+    )
+
+
+def unreceived_text(number: int, error: Exception) -> str:
+    """Returns a sentence on a trace that ``on_trace`` did not take."""
+    return f"on_trace raised for the trace of freeze {number}, which Captured.traces has: {_raised(error)}."
+
+
+def _raised(error: Exception) -> str:
     last = traceback.extract_tb(error.__traceback__)[-1:]
     where = "".join(f" ({Path(frame.filename).name}:{frame.lineno})" for frame in last)
-    return (
-        f"A freeze happened whose trace could not be put together, a fault of freezer-ui: {type(error).__name__}: "
-        f"{error}{where}. Please report it."
-    )
+    return f"{type(error).__name__}: {error}{where}"
 
 
 def _counted(count: int, thing: str) -> str:

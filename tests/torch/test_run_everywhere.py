@@ -186,6 +186,23 @@ def test_on_trace_receives_each_trace_at_its_end_and_after_its_continuation() ->
     assert captured.traces == (seen[0][1], seen[2][1])
 
 
+def test_what_on_trace_raises_and_a_trace_that_cannot_be_made_leave_the_freeze_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("no room")
+
+    with fe.capture(on_trace=refuse) as captured:
+        freeze("Kept")
+        monkeypatch.setattr(captured, "_trace", refuse)
+        freeze("Lost")
+        monkeypatch.undo()
+    assert [trace.name for trace in captured.traces] == ["Kept", "Lost"]
+    received, made = captured.unrecorded
+    assert received.startswith("on_trace raised for the trace of freeze 1, which Captured.traces has: OSError: no room")
+    assert made.startswith("A freeze happened whose trace could not be put together, a fault of freezer-ui: OSError: ")
+
+
 class Opaque(torch.Tensor):
     """A tensor of a class of the user's, which answers nothing but its shape."""
 

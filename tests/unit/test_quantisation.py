@@ -16,6 +16,7 @@ import freeze_engine as fe
 from freeze_engine.analysis import pass_notes, pass_title, quantisation_outcome
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
 from freeze_engine.analysis.quantisation.layer import Quantisation, QuantisedLayer
+from freeze_engine.analysis.quantisation.layer_errors import LayerErrors
 from freeze_engine.analysis.quantisation.operators import dtype_of, elements_of, is_narrow, short
 from freeze_engine.analysis.quantisation.patterns import (
     left_over,
@@ -501,3 +502,20 @@ def test_expectation_says_that_the_trace_does_not_show_the_layer() -> None:
     assert finding.outcome == "cannot tell"
     assert finding.message.endswith("does not show a layer with a quantised weight.")
     assert finding.remedy == ""
+
+
+def test_layers_of_one_module_have_the_error_of_their_own_weight() -> None:
+    trace = trace_of("pt2e")
+    error = OutputError("weight", 0.5, 0.25, 40.0, 0, False)
+    first, other = (fate.path for fate in trace.attributes[:2])
+    found = LayerErrors(replace(trace, layer_errors=(LayerError("attn", (error,), (first,)),)))
+    assert (
+        found.of("attn", (first,))
+        == found.of("elsewhere", (f"{first}.qdata",))
+        == LayerError("attn", (error,), (first,))
+    )
+    assert found.of("attn", (other,)) is None
+    assert found.of("attn", ()) is not None
+    packed = LayerErrors(replace(trace, layer_errors=(LayerError("attn", (error,), ("attn.weight",)),)))
+    assert packed.of("attn", (other,)) is not None
+    assert packed.of("elsewhere", (other,)) is None

@@ -9,6 +9,7 @@ from functools import cached_property
 from freeze_engine.analysis.graph_inputs import input_attributes
 from freeze_engine.analysis.quantisation.found_layers import scales_after, successor
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
+from freeze_engine.analysis.quantisation.layer_errors import LayerErrors
 from freeze_engine.trace import AttributeFate, Constant, Node, Rewrite, Step, Trace
 
 _LIBRARY = "mkl_reorder"
@@ -38,6 +39,11 @@ class MethodGraphs:
 
     trace: Trace
     method: str
+
+    @cached_property
+    def errors(self) -> LayerErrors:
+        """The errors of the trace's layers against the float model."""
+        return LayerErrors(self.trace)
 
     @cached_property
     def steps(self) -> Sequence[Step]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from freeze_engine.analysis.finished import is_finished
 from freeze_engine.analysis.quantisation import patterns
@@ -28,7 +28,7 @@ from freeze_engine.analysis.quantisation.operators import (
     reads_quantised,
     short,
 )
-from freeze_engine.trace import LayerError, Node, Step, Trace
+from freeze_engine.trace import Node, Step, Trace
 
 
 def quantisation_outcome(trace: Trace) -> Quantisation | None:
@@ -99,7 +99,7 @@ def _layer(graphs: MethodGraphs, at: int, found: FoundLayer) -> QuantisedLayer:
     outcome = _outcome(graphs, narrow, last, undone_by)
     name = graphs.name_of(node, first)
     weights = tuple(sorted(graphs.paths[name] for name in found.sources if name in graphs.paths))
-    error = layer_error(graphs.trace, name, weights)
+    error = graphs.errors.of(name, weights)
     return QuantisedLayer(
         name=name,
         method=graphs.method,
@@ -123,23 +123,6 @@ def _layer(graphs: MethodGraphs, at: int, found: FoundLayer) -> QuantisedLayer:
         weight_error=error.of("weight") if error is not None else None,
         output_error=error.of("output") if error is not None else None,
     )
-
-
-def layer_error(trace: Trace, name: str, weights: Sequence[str]) -> LayerError | None:
-    """Returns the error of a layer against the float model, found by its path, else by the attributes of its weight.
-
-    Args:
-        trace: the recording.
-        name: of the layer.
-        weights: paths of the attributes that its weight is made of; of a tensor subclass those of the tensors inside.
-    """
-    errors = trace.layer_errors
-    by_path = next((each for each in errors if each.layer == name), None)
-    return by_path or next((each for each in errors if _share(each.weights, weights)), None)
-
-
-def _share(paths: Sequence[str], weights: Sequence[str]) -> bool:
-    return any(weight == path or weight.startswith(f"{path}.") for path in paths for weight in weights)
 
 
 def _undone_by(graphs: MethodGraphs, at: int, found: FoundLayer, path: NodePath) -> Step | None:
