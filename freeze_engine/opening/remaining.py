@@ -30,8 +30,9 @@ _VIEWS: Final = frozenset(
 )
 _GATHERS: Final = frozenset(("prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct"))
 _RANDOM: Final = ("rand", "normal", "bernoulli", "multinomial", "poisson", "dropout", "exponential")
-#: Of one attribute.
+#: Of one attribute: pieces of evidence, and the links of their chains after which no other is added.
 _MAX_EVIDENCE: Final = 20
+_MAX_LINKS: Final = 1_000
 _NOT_TOLD: Final = (
     "No method in the file writes it. It may have been named in preserved_attrs when the module was frozen; the file "
     "does not say."
@@ -88,7 +89,7 @@ def remaining_attributes(slots: Sequence[Slot], steps: Sequence[Step]) -> tuple[
     for step in steps:
         for path, write in _writes(step, held):
             known = writes.setdefault(path, [])
-            if len(known) < _MAX_EVIDENCE:
+            if len(known) < _MAX_EVIDENCE and sum(len(each.evidence.chain) for each in known) < _MAX_LINKS:
                 known.append(write())
     inside = {slot.path.rpartition(".")[0] for slot in slots}
     found = []

@@ -27,6 +27,7 @@ from freeze_engine.opening import (
     existing_kind,
     frozen_file,
     open_existing,
+    remaining,
     structured_log,
 )
 from freeze_engine.opening.code_graph import CodeError
@@ -201,6 +202,18 @@ def test_modules_of_one_class_take_as_long_as_they_are_many(tmp_path: Path) -> N
         return _file(tmp_path, f"{_code()}\n{part}", top)
 
     assert _steep(made) == ()
+
+
+def test_a_long_chain_of_views_is_kept_once_however_often_its_end_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remaining, "_MAX_LINKS", 30)
+    views = (f"a{number} = torch.view(a{number - 1})" for number in range(1, 40))
+    writes = [f"_{number} = torch.add_(a39, 1)" for number in range(9)]
+    (fate,) = open_existing(_file(tmp_path, _code("a0 = self.held", *views, *writes), _Made(_TOP, held=1))).attributes
+    assert [len(evidence.chain) for evidence in fate.evidence] == [40]
+    short = open_existing(_file(tmp_path, _code("a39 = self.held", *writes), _Made(_TOP, held=1)))
+    assert len(short.attributes[0].evidence) == 9
 
 
 def _record(fields: dict[str, object], payload: str = "") -> str:
