@@ -251,7 +251,7 @@ def test_tensors_in_constant_lists_are_inlined_and_computed_ones_are_folded():
         "named": "inlined",
         "turned": "folded",
     }
-    assert fates["alone"].evidence[0].fact == f"ConstantPropagation put it into %{constant}, which holds it unchanged"
+    assert fates["alone"].evidence[0].fact == f"ConstantPropagation put it into %{constant}, unchanged"
 
 
 def test_self_of_a_fork_is_distinguished_from_the_top_module():

@@ -96,11 +96,9 @@ class _Judge:
             return _fate(slot, "inlined", evidence, step, locations=same)
         inside = self._inside(slot.path, holder, merged)
         if inside:
-            step, names = (
-                holder.folding.index if holder.folding else None,
-                ", ".join(f"%{each.value}" for each in inside),
-            )
-            put = Evidence(f"{end.step.name} put it into {names}, which holds it unchanged", end.method, end.step.index)
+            step = holder.folding.index if holder.folding else None
+            names = ", ".join(f"%{each.value}" for each in inside)
+            put = Evidence(f"{end.step.name} put it into {names}, unchanged", end.method, end.step.index)
             return _fate(slot, "inlined", (put, *evidence), step, locations=inside)
         first, *more = (*end.evidence(slot.path, merged), *holder.left_over(slot.path))
         return _fate(slot, "folded", (first, *evidence, *more), end.step.index, locations=merged)
