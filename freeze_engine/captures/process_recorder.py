@@ -93,7 +93,7 @@ class ProcessRecorder:
             self.saved[number] = SavedTrace(self.shown / name, trace)
 
     def _spared(self, number: int, name: str, trace: Trace, why: str) -> SavedTrace:
-        """Saves a trace in the spare folder; a child process, whose result nobody lists, tells of a failure itself."""
+        """Saves a trace in the spare folder; a child process, whose result nobody lists, reports a failure itself."""
         try:
             path = made_spare_folder(self.began_ns) / name
             save(trace, path)

@@ -162,7 +162,7 @@ def _list_traces(recorder: ProcessRecorder) -> None:
 
 def _nothing(recorder: ProcessRecorder) -> str:
     if recorder.unsaved:
-        return "no trace could be saved; the reasons stand above"
+        return "no trace could be saved; the reasons are above"
     if recorder.unfollowed:
         return "this Python froze nothing, so there is no trace; what the processes named above froze is not known"
     return "the script froze nothing, so there is no trace"
