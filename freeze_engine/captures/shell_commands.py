@@ -11,6 +11,8 @@ _ENDS: Final = frozenset(("&", "&&", "|", "||", "|&", ";", ";;", "(", ")", "\n")
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _BEFORE_PROGRAM: Final = frozenset(("exec", "command", "time", "nice", "nohup", "env", "!", "{", "then", "do", "else"))
 
+_EMPTYING: Final = ("-", "-i", "--ignore-environment")
+
 
 def shell_commands(
     text: str, environment: Mapping[str, str]
@@ -43,10 +45,16 @@ def shell_commands(
 def _program(words: Sequence[str], environment: Mapping[str, str]) -> tuple[Sequence[str], Mapping[str, str] | None]:
     """Returns a program with its arguments, without what precedes it."""
     changed: dict[str, str] = {}
+    inherited = environment
+    before = ""
     for place, word in enumerate(words):
         assigned = _ASSIGNMENT.fullmatch(word)
         if assigned is not None:
             changed[assigned[1]] = assigned[2]
-        elif word not in _BEFORE_PROGRAM:
-            return words[place:], {**environment, **changed} if changed else None
+        elif word in _BEFORE_PROGRAM:
+            before = word
+        elif before and (word.startswith("-") or word.isdecimal()):  # such as nice -n 5
+            inherited = {} if before == "env" and word in _EMPTYING else inherited
+        else:
+            return words[place:], {**inherited, **changed} if changed or inherited is not environment else None
     return (), None
