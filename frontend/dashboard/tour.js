@@ -5,14 +5,13 @@ import { button } from "./pieces.js";
 
 const KEY = "freezer-toured";
 
-/** The stops of the tour: title, text, the state to show, and the elements to point at, the first visible one. */
-const STOPS = [
-  {
-    title: "The answer first",
-    text: "This is what freezing brought: how many weights became constants, the time of a call, and the error against the model before.",
-    first: true,
-    places: [".fv-answer-sentence", ".fv-facts", ".fv-header"],
-  },
+/**
+ * Title, text, the tab to show (the first one if `first`), and the elements to point at, of which the first visible one counts.
+ * @typedef {{ title: string, text: string, first?: boolean, tab?: string, places: string[] }} Stop
+ */
+
+/** @type {Stop[]} */
+const PASS_STOPS = [
   {
     title: "Every pass of torch",
     text: "Each line is one pass, in the order torch ran them. Bold ones changed something. The arrow keys move from pass to pass; each says what it does, and why it changed nothing.",
@@ -25,19 +24,52 @@ const STOPS = [
     tab: "graph",
     places: ["[id$='-tab-graph']"],
   },
+];
+
+/** @type {Stop[]} */
+const GRAPH_STOPS = [
   {
-    title: "What became of the weights",
-    text: "Each parameter and buffer with its fate. Where one was not frozen, Why leads to the line that prevents it, and to advice.",
-    tab: "attributes",
-    places: ["[id$='-tab-attributes']"],
+    title: "Every graph of the trace",
+    text: "Each line is the graph of one method. No pass was recorded.",
+    tab: "graph",
+    places: [".fv-passes", ".fv-drawer-button"],
   },
   {
-    title: "What to make of it",
-    text: "What made the model faster, what changed its results, and what the checks found. Press ? for all keys, signs and terms; the tour is there, too.",
-    tab: "findings",
-    places: ["[id$='-tab-findings']"],
+    title: "The graph",
+    text: "The operations of the chosen graph. Click a node to see its shape and its line in your source.",
+    tab: "graph",
+    places: ["[id$='-tab-graph']"],
   },
 ];
+
+/**
+ * The stops of the tour.
+ * @param {ViewStep[]} steps of the trace; a frozen file that was opened has the graph but no pass
+ * @returns {Stop[]}
+ */
+export function stopsOf(steps) {
+  return [
+    {
+      title: "The answer first",
+      text: "The outcome of freezing: how many weights became constants, and the measured time of a call and error against the model before.",
+      first: true,
+      places: [".fv-answer-sentence", ".fv-facts", ".fv-header"],
+    },
+    ...(steps.some((step) => step.stage !== "input") ? PASS_STOPS : GRAPH_STOPS),
+    {
+      title: "What became of the weights",
+      text: "Each parameter and buffer with its fate. Where one was not frozen, Why leads to the line that prevents it, and to advice.",
+      tab: "attributes",
+      places: ["[id$='-tab-attributes']"],
+    },
+    {
+      title: "What to make of it",
+      text: "What made the model faster, what changed its results, and what the checks found. Press ? for all keys, signs and terms; the tour is there, too.",
+      tab: "findings",
+      places: ["[id$='-tab-findings']"],
+    },
+  ];
+}
 
 /** Whether this browser has seen the tour, or somebody has left it. */
 export function wasToured() {
@@ -56,6 +88,7 @@ export class Tour {
     running?.end();
     running = this;
     this.viewer = viewer;
+    this.stops = stopsOf(viewer.model.steps);
     this.at = 0;
     this.before = viewer.state();
     this.back = /** @type {HTMLElement | null} */ (/** @type {any} */ (viewer.root.getRootNode()).activeElement);
@@ -77,11 +110,11 @@ export class Tour {
   }
 
   show() {
-    const stop = STOPS[this.at];
+    const stop = this.stops[this.at];
     const [firstTab] = this.viewer.panels.keys();
     if (stop.first) this.viewer.navigate({ tab: firstTab });
     else if (stop.tab) this.viewer.navigate({ tab: stop.tab });
-    const isLast = this.at === STOPS.length - 1;
+    const isLast = this.at === this.stops.length - 1;
     const title = h("h2", null, stop.title);
     fill(
       this.box,
@@ -90,14 +123,14 @@ export class Tour {
       h(
         "div.fd-row",
         null,
-        h("span.fv-muted.fv-num", null, `${this.at + 1} of ${STOPS.length}`),
+        h("span.fv-muted.fv-num", null, `${this.at + 1} of ${this.stops.length}`),
         h("span.fv-spring"),
         isLast ? null : button("End the tour", () => this.end()),
         this.at ? button("Back", () => this.go(-1)) : null,
         button(isLast ? "Done" : "Next", () => (isLast ? this.end() : this.go(1)), { kind: "primary" }),
       ),
     );
-    this.box.setAttribute("aria-label", `Tour, ${this.at + 1} of ${STOPS.length}: ${stop.title}`);
+    this.box.setAttribute("aria-label", `Tour, ${this.at + 1} of ${this.stops.length}: ${stop.title}`);
     this.box.setAttribute("aria-describedby", `${this.viewer.prefix}-tour-text`);
     this.place();
     this.box.focus({ preventScroll: true });
@@ -127,7 +160,9 @@ export class Tour {
   }
 
   target() {
-    const found = STOPS[this.at].places.map((/** @type {string} */ place) => this.viewer.root.querySelector(place));
+    const found = this.stops[this.at].places.map((/** @type {string} */ place) =>
+      this.viewer.root.querySelector(place),
+    );
     return found.find((element) => element && element.getClientRects().length && isInside(element, this.viewer.root));
   }
 

@@ -56,3 +56,15 @@ test("reads lead from an attribute to its nodes", () => {
   assert.equal(model.graph(2).nodes.get(node)?.op, "prim::GetAttr");
   assert.deepEqual(model.nodesOf(2, "no.such.attribute"), []);
 });
+
+test("the history of a node goes on in the executor's graph", () => {
+  const { view, graph } = smallTrace();
+  const last = view.steps[8]; // of the frozen graph's passes, the one that removes nodes
+  last.stage = "runtime";
+  const model = new TraceModel(view, graph);
+  const gone = [...model.graph(last.before).nodes.keys()].filter((id) => !model.graph(last.index).nodes.has(id));
+  assert.ok(gone.length > 0);
+  for (const id of gone) {
+    assert.deepEqual(model.history(last.method, id).at(-1), { step: last.index, what: "removed" });
+  }
+});

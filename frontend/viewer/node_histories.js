@@ -30,7 +30,6 @@ export class NodeHistories {
     for (const steps of this.model.chains(method)) {
       let before = null;
       for (const step of steps) {
-        if (step.stage === "runtime") continue; // the executor gives nodes other names
         const now = this.model.texts.rows(this.model.snapshot(step.index));
         if (before !== now) this.compare(before, now, step, events);
         before = now;

@@ -1659,7 +1659,11 @@
     return text;
   }
   var KEY = "freezer-toured";
-  var STOPS = [{ title: "The answer first", text: "This is what freezing brought: how many weights became constants, the time of a call, and the error against the model before.", first: true, places: [".fv-answer-sentence", ".fv-facts", ".fv-header"] }, { title: "Every pass of torch", text: "Each line is one pass, in the order torch ran them. Bold ones changed something. The arrow keys move from pass to pass; each says what it does, and why it changed nothing.", tab: "graph", places: [".fv-passes", ".fv-drawer-button"] }, { title: "The graph, before and after", text: "The operations before and after the chosen pass: removed, added and changed ones are marked. Click a node to see its shape, its line in your source, and its history.", tab: "graph", places: ["[id$='-tab-graph']"] }, { title: "What became of the weights", text: "Each parameter and buffer with its fate. Where one was not frozen, Why leads to the line that prevents it, and to advice.", tab: "attributes", places: ["[id$='-tab-attributes']"] }, { title: "What to make of it", text: "What made the model faster, what changed its results, and what the checks found. Press ? for all keys, signs and terms; the tour is there, too.", tab: "findings", places: ["[id$='-tab-findings']"] }];
+  var PASS_STOPS = [{ title: "Every pass of torch", text: "Each line is one pass, in the order torch ran them. Bold ones changed something. The arrow keys move from pass to pass; each says what it does, and why it changed nothing.", tab: "graph", places: [".fv-passes", ".fv-drawer-button"] }, { title: "The graph, before and after", text: "The operations before and after the chosen pass: removed, added and changed ones are marked. Click a node to see its shape, its line in your source, and its history.", tab: "graph", places: ["[id$='-tab-graph']"] }];
+  var GRAPH_STOPS = [{ title: "Every graph of the trace", text: "Each line is the graph of one method. No pass was recorded.", tab: "graph", places: [".fv-passes", ".fv-drawer-button"] }, { title: "The graph", text: "The operations of the chosen graph. Click a node to see its shape and its line in your source.", tab: "graph", places: ["[id$='-tab-graph']"] }];
+  function stopsOf(steps) {
+    return [{ title: "The answer first", text: "The outcome of freezing: how many weights became constants, and the measured time of a call and error against the model before.", first: true, places: [".fv-answer-sentence", ".fv-facts", ".fv-header"] }, ...steps.some((step) => step.stage !== "input") ? PASS_STOPS : GRAPH_STOPS, { title: "What became of the weights", text: "Each parameter and buffer with its fate. Where one was not frozen, Why leads to the line that prevents it, and to advice.", tab: "attributes", places: ["[id$='-tab-attributes']"] }, { title: "What to make of it", text: "What made the model faster, what changed its results, and what the checks found. Press ? for all keys, signs and terms; the tour is there, too.", tab: "findings", places: ["[id$='-tab-findings']"] }];
+  }
   function wasToured() {
     return localStorage.getItem(KEY) !== null;
   }
@@ -1669,6 +1673,7 @@
       running?.end();
       running = this;
       this.viewer = viewer;
+      this.stops = stopsOf(viewer.model.steps);
       this.at = 0;
       this.before = viewer.state();
       this.back = viewer.root.getRootNode().activeElement;
@@ -1689,14 +1694,14 @@
       this.show();
     }
     show() {
-      const stop = STOPS[this.at];
+      const stop = this.stops[this.at];
       const [firstTab] = this.viewer.panels.keys();
       if (stop.first) this.viewer.navigate({ tab: firstTab });
       else if (stop.tab) this.viewer.navigate({ tab: stop.tab });
-      const isLast = this.at === STOPS.length - 1;
+      const isLast = this.at === this.stops.length - 1;
       const title = h("h2", null, stop.title);
-      fill(this.box, title, h("p", { id: `${this.viewer.prefix}-tour-text` }, stop.text), h("div.fd-row", null, h("span.fv-muted.fv-num", null, `${this.at + 1} of ${STOPS.length}`), h("span.fv-spring"), isLast ? null : button("End the tour", () => this.end()), this.at ? button("Back", () => this.go(-1)) : null, button(isLast ? "Done" : "Next", () => isLast ? this.end() : this.go(1), { kind: "primary" })));
-      this.box.setAttribute("aria-label", `Tour, ${this.at + 1} of ${STOPS.length}: ${stop.title}`);
+      fill(this.box, title, h("p", { id: `${this.viewer.prefix}-tour-text` }, stop.text), h("div.fd-row", null, h("span.fv-muted.fv-num", null, `${this.at + 1} of ${this.stops.length}`), h("span.fv-spring"), isLast ? null : button("End the tour", () => this.end()), this.at ? button("Back", () => this.go(-1)) : null, button(isLast ? "Done" : "Next", () => isLast ? this.end() : this.go(1), { kind: "primary" })));
+      this.box.setAttribute("aria-label", `Tour, ${this.at + 1} of ${this.stops.length}: ${stop.title}`);
       this.box.setAttribute("aria-describedby", `${this.viewer.prefix}-tour-text`);
       this.place();
       this.box.focus({ preventScroll: true });
@@ -1721,7 +1726,7 @@
       this.box.style.top = `${Math.max(8, Math.min(y, outer.height - height - 8))}px`;
     }
     target() {
-      const found = STOPS[this.at].places.map((place) => this.viewer.root.querySelector(place));
+      const found = this.stops[this.at].places.map((place) => this.viewer.root.querySelector(place));
       return found.find((element3) => element3 && element3.getClientRects().length && isInside(element3, this.viewer.root));
     }
     end() {
@@ -9357,7 +9362,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       for (const steps of this.model.chains(method)) {
         let before = null;
         for (const step of steps) {
-          if (step.stage === "runtime") continue;
           const now = this.model.texts.rows(this.model.snapshot(step.index));
           if (before !== now) this.compare(before, now, step, events);
           before = now;

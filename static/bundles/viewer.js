@@ -7895,7 +7895,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       for (const steps of this.model.chains(method)) {
         let before = null;
         for (const step of steps) {
-          if (step.stage === "runtime") continue;
           const now = this.model.texts.rows(this.model.snapshot(step.index));
           if (before !== now) this.compare(before, now, step, events);
           before = now;
