@@ -31,7 +31,7 @@ def row_key(row: PlannedRow, facts: EnvironmentFacts) -> str:
     content = {
         "labels": (row.model, row.options, row.environment.name),
         "request": request,
-        "model": model_digest(row.request.model, row.paths),
+        "models": [model_digest(spec, row.paths) for spec in (row.request.model, row.request.float_model) if spec],
         "inputs": [file_digest(Path(text.partition("@")[2])) for text in row.request.inputs if "@" in text],
         "environment": asdict(facts),
         "schema": SCHEMA_VERSION,

@@ -177,7 +177,12 @@ class RecordingProcess:
         """Returns the request for the child process: in a sandbox it writes to its own folder."""
         request = self._request
         self._confinement = confinement_of(
-            request.model, request.inputs, imports=request.imports, trusted=request.trusted, sandbox=request.sandbox
+            request.model,
+            request.inputs,
+            float_model=request.float_model,
+            imports=request.imports,
+            trusted=request.trusted,
+            sandbox=request.sandbox,
         )
         if self._confinement is None:
             return request

@@ -155,13 +155,20 @@ def sandboxed_process(pid: int) -> int | None:
 
 
 def confinement_of(
-    model: str, inputs: Iterable[str], *, imports: Sequence[str] = (), trusted: bool, sandbox: bool | None
+    model: str,
+    inputs: Iterable[str],
+    *,
+    float_model: str | None = None,
+    imports: Sequence[str] = (),
+    trusted: bool,
+    sandbox: bool | None,
 ) -> Confinement | None:
     """Returns the sandbox to open a model in.
 
     Args:
         model: a MODEL as on the command line. The examples are code of this package, and need no sandbox.
         inputs: texts of ``--input``; the files that they name are seen in the sandbox.
+        float_model: a MODEL that is loaded besides, ``None`` for none.
         imports: modules that are imported for it; with some, an example runs in the sandbox, too.
         trusted: whether the model is the caller's own.
         sandbox: whether it runs in a sandbox; ``None`` for one where it is not trusted.
@@ -173,10 +180,11 @@ def confinement_of(
         SandboxError: one is wanted, and there is none.
     """
     wanted = not trusted if sandbox is None else sandbox
-    if not wanted or (model.startswith("example:") and not imports):
+    models = [model] if float_model is None else [model, float_model]
+    if not wanted or (all(each.startswith("example:") for each in models) and not imports):
         return None
     values = [parse_input(text).value for text in inputs]
-    named = [model, *(value.path for value in values if isinstance(value, SavedTensor))]
+    named = [*models, *(value.path for value in values if isinstance(value, SavedTensor))]
     return Confinement(find_sandbox(), tuple(path for path in map(Path, named) if path.is_file()))
 
 

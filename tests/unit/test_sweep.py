@@ -130,7 +130,7 @@ def test_a_missing_or_broken_file_is_an_error_of_ours(tmp_path: Path) -> None:
 
 def test_the_key_changes_with_what_a_recording_depends_on(tmp_path: Path) -> None:
     (tmp_path / "nets.py").write_text("A = 1")
-    models = [{"model": "nets:net", "input": ["1x3"]}]
+    models: list[dict[str, Any]] = [{"model": "nets:net", "input": ["1x3"]}]
 
     def key(facts: EnvironmentFacts = FACTS, **changes: Any) -> str:
         found = plan_of({"models": [models[0] | changes]}, tmp_path / "models.toml")
@@ -149,6 +149,12 @@ def test_the_key_changes_with_what_a_recording_depends_on(tmp_path: Path) -> Non
     ]
     (tmp_path / "nets.py").write_text("A = 2")
     assert len({first, *others, key()}) == len(others) + 2
+    quantised_from = tmp_path / "float.pt"
+    quantised_from.write_text("1")
+    models[0]["float-model"] = str(quantised_from)
+    compared = key()
+    quantised_from.write_text("2")
+    assert len({first, compared, key()}) == 3
 
 
 def test_the_command_of_a_row_records_it_alone() -> None:
