@@ -1,4 +1,4 @@
-/* graph/data: the message of viewer/graph_data.py, read. */
+/* graph/data: the message of viewer/views/graph_data.py, read. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

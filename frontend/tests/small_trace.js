@@ -4,5 +4,5 @@ import { readFileSync } from "node:fs";
 
 const TEXT = readFileSync(new URL("small_trace.json", import.meta.url), "utf8");
 
-/** A copy of its own for each test: `view` of viewer.view_models.view_data, `graph` of viewer.graph_data.graph_data. */
+/** A copy of its own for each test: `view` of viewer.views.view_data, `graph` of viewer.views.graph_data.graph_data. */
 export const smallTrace = () => JSON.parse(TEXT);
