@@ -86,7 +86,7 @@ system:
 	command -v g++ > /dev/null || missing="$$missing g++"; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-		apt-get update -q; \
+		apt-get update -q || exit 1; \
 		if apt-cache show chromium-headless-shell > /dev/null 2>&1; then \
 			missing=$$(echo "$$missing" | sed "s/chromium/chromium-headless-shell/"); \
 		fi; \

@@ -475,6 +475,12 @@ def test_errors_against_the_float_model_stand_beside_their_layers() -> None:
     assert f"The worst output is that of {first} (12.3 dB of signal over error)." in view["error"]
     assert "Not found in the float model: " in view["error"]
     assert second in view["error"].partition("Not found in the float model: ")[2]
+    equal = replace(output, sqnr_db=float("inf"))
+    for outputs, words in ((equal, "All outputs equal the float model's."), (replace(equal, sqnr_db=float("nan")), "")):
+        view = quantisation_view(replace(trace, layer_errors=(LayerError(first, (weight, outputs)),)))
+        assert view is not None
+        assert words in view["error"]
+        assert "worst output" not in view["error"]
     by_weights = (LayerError("", (weight,), (first_layer(trace).weights[0],)),)
     view = quantisation_view(replace(trace, layer_errors=by_weights))
     assert view is not None

@@ -453,6 +453,8 @@ def test_the_outcome_of_a_sweep_names_what_stands_out() -> None:
         "1 without a measurable difference.",
         "Checks failed in 4 (b, c, d, 1 more).",
     )
+    unknown = (sweep_row("a"), sweep_row("b", frozen=None))
+    assert "All weights and buffers in use are frozen in 1; of 1 their fates are unknown." in sweep_sentences(unknown)
     assert sweep_sentences(()) == ("Nothing is recorded yet.",)
 
 

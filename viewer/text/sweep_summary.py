@@ -60,8 +60,10 @@ def _outputs(rows: Sequence[SweepRow]) -> Iterator[str]:
 def _weights(rows: Sequence[SweepRow]) -> Iterator[str]:
     known = [row for row in rows if row.frozen is not None]
     kept = sum(bool(row.preserved_names) for row in known)
+    left = len(rows) - len(known)
     if known and not kept:
-        yield "All weights and buffers in use are frozen."
+        rest = f" in {len(known)}; of {left} their fates are unknown" if left else ""
+        yield f"All weights and buffers in use are frozen{rest}."
     elif known:
         named = _names(known, lambda row: bool(row.preserved_names), lambda row: f"{len(row.preserved_names)} in ")
         yield f"{kept} {'keeps' if kept == 1 else 'keep'} weights or buffers as attributes ({named})."

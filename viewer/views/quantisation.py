@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -96,12 +97,17 @@ def has_errors(found: analysis.Quantisation) -> bool:
 
 
 def _known_errors(found: analysis.Quantisation) -> str:
-    outputs = [(layer.output_error.sqnr_db, layer.name) for layer in found.quantised if layer.output_error is not None]
+    errors = [(layer.output_error.sqnr_db, layer.name) for layer in found.quantised if layer.output_error is not None]
+    outputs = [(sqnr_db, name) for sqnr_db, name in errors if not math.isnan(sqnr_db)]
     missing = [layer.name for layer in found.quantised if layer.weight_error is None and layer.output_error is None]
     told = _ERROR_KNOWN
     if outputs:
         worst, name = min(outputs)
-        told += f" The worst output is that of {name} ({worst:.1f} dB of signal over error)."
+        told += (
+            " All outputs equal the float model's."
+            if math.isinf(worst) and worst > 0
+            else f" The worst output is that of {name} ({worst:.1f} dB of signal over error)."
+        )
     if missing:
         told += f" Not found in the float model: {', '.join(missing)}."
     return told
