@@ -124,12 +124,12 @@ class Captured:
             return
         try:
             trace = self._trace(found, False)
-        except Exception as error:  # noqa: BLE001 - a sentence at the end of the capture
+        except Exception as error:  # noqa: BLE001 (the user's freeze goes on; Captured.unrecorded names it)
             self._unmade.append(unmade_text(error))
             return
         try:
             self._on_trace(number, trace)
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 (as above)
             self._unmade.append(unreceived_text(number, error))
 
     def _begun(self) -> Iterator[RawFreeze | list[RawCompile]]:

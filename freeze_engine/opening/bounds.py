@@ -1,4 +1,4 @@
-"""Bounds of what is read of a file: however it was made, its trace stays small and is made quickly."""
+"""Limits on what is read from a file, so that a file made to be huge gives a small trace quickly, or an error."""
 
 from __future__ import annotations
 

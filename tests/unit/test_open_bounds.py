@@ -1,4 +1,4 @@
-"""What is opened may have been made to be huge: it is refused with the place, or read in proportion to its size.
+"""Files made to be huge are refused with the place, or read in time in proportion to their size.
 
 Executed lines are counted, not seconds, as in ``test_scaling.py``.
 """
