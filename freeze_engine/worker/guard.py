@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import signal
@@ -12,8 +11,6 @@ from typing import Final
 from freeze_engine.worker.process_tree import HAS_PROC, ProcessTree
 
 _DESCRIPTORS: Final = 1 << 16
-#: A process may start others while it is killed: the search is repeated, but not without limit.
-_ROUNDS: Final = 20
 
 
 def start_guard(lifeline: int, folder: Path) -> None:
@@ -36,17 +33,7 @@ def start_guard(lifeline: int, folder: Path) -> None:
         os.closerange(0, lifeline)
         os.closerange(lifeline + 1, _DESCRIPTORS)
         os.read(lifeline, 1)
-        _end(ProcessTree.of_this_process(worker))
+        ProcessTree.of_this_process(worker).kill()
         shutil.rmtree(folder, ignore_errors=True)
     finally:
         os._exit(0)
-
-
-def _end(tree: ProcessTree) -> None:
-    for _ in range(_ROUNDS):
-        pids = [pid for pid in tree.pids() if pid != os.getpid()]
-        for pid in pids:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        if not pids:
-            return

@@ -7,6 +7,7 @@ import os
 import secrets
 import select
 import signal
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,10 @@ _ENDED: Final = "ZX"
 _DEATH_S: Final = 0.5
 #: A process may start others while it is killed: the search is repeated, but not without limit.
 _ROUNDS: Final = 20
+#: Wait for a process that is loading its program.
+_LOADING_S: Final = 0.05
+#: Parent of the kernel's own threads, which have no environment.
+_KERNEL: Final = 2
 
 HAS_PROC = (_PROC / "self" / "stat").exists()
 """Whether other processes can be seen here."""
@@ -102,39 +107,56 @@ class ProcessTree:
         return taken if taken > limit_bytes else None
 
     def kill(self) -> None:
-        """Ends all of them, and those that they start meanwhile."""
+        """Ends all of them but the calling process, and those that they start meanwhile."""
         if self._root is None:
             return
         # Once the process is gone its group may be as well.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._root, signal.SIGKILL)
         for _ in range(_ROUNDS):
-            running = [status for status in self._running() if status.pid != self._root]
-            if not running:
-                return
-            for status in running:
+            running, may_be_more = self._look()
+            others = [status for status in running if status.pid != os.getpid()]
+            for status in others:
                 _kill(status)
+            if not others:
+                if not may_be_more:
+                    return
+                time.sleep(_LOADING_S)
 
     def _running(self) -> list[_Status]:
-        return [status for status in self._members() if status.state not in _ENDED]
+        return self._look()[0]
 
-    def _members(self) -> Iterator[_Status]:
+    def _look(self) -> tuple[list[_Status], bool]:
+        """Returns all that run, and whether there may be more: processes that load their programs cannot be asked."""
         members: set[int] = set() if self._root is None else {self._root}
+        running = []
+        may_be_more = False
         for status in _statuses():
             key = status.pid, status.started
-            if key not in self._verdicts:
-                self._verdicts[key] = self._belongs(status, members)
-            if self._verdicts[key]:
+            belongs = self._verdicts.get(key)
+            if belongs is None:
+                belongs = self._belongs(status, members)
+                if belongs is None:
+                    may_be_more = True
+                else:
+                    self._verdicts[key] = belongs
+            if belongs:
                 members.add(status.pid)
-                yield status
+                if status.state not in _ENDED:
+                    running.append(status)
+        return running, may_be_more
 
-    def _belongs(self, status: _Status, members: set[int]) -> bool:
+    def _belongs(self, status: _Status, members: set[int]) -> bool | None:
+        """Returns whether a process is one of them, ``None`` while that cannot be known."""
         if status.pid == self._root or status.session == self._root or status.parent in members:
             return True
-        # Gone by now, or another user's.
-        with contextlib.suppress(OSError):
-            return self._mark.encode() in (_PROC / str(status.pid) / "environ").read_bytes()
-        return False
+        if status.parent == _KERNEL or status.state in _ENDED:
+            return False
+        try:
+            environment = _environment(status.pid)
+        except OSError:  # gone by now, or another user's
+            return False
+        return None if environment is None else self._mark.encode() in environment
 
 
 def _statuses() -> Iterator[_Status]:
@@ -154,6 +176,18 @@ def _status(pid: int) -> _Status | None:
     except OSError:
         return None
     return _Status(pid, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
+
+
+def _environment(pid: int) -> bytes | None:
+    """Returns the environment of one process, ``None`` while it loads its program.
+
+    From the start of an exec until the new program is in place both files are empty.
+    """
+    folder = _PROC / str(pid)
+    environment = (folder / "environ").read_bytes()
+    if not environment and not (folder / "cmdline").read_bytes():
+        return None
+    return environment or (folder / "environ").read_bytes()
 
 
 def _kill(status: _Status) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 NO_JOURNAL: Final = "no_journal"
 _STILL: Final = Notice(STILL_MEASURED, "The recording was still being measured when this trace was written.")
-#: A phase with at least this many units does not report each of them.
+#: A phase with at least this many units reports its begin, but not each of them.
 _MANY = 100
 _TOLD_EVERY_S = 0.1
 _LOG_LINES = 40
@@ -294,8 +294,9 @@ class _JobObserver(RecordingObserver):
         self._journal.doing(message)
         now_s = monotonic()
         self._pace = pace = self._pace.advanced(kind_of(message), done, total, now_s)
-        self.course = course = self.course.advanced(message, done, total)
-        if total < _MANY or now_s - self._told_s >= _TOLD_EVERY_S:
+        before, self.course = self.course, self.course.advanced(message, done, total)
+        course = self.course
+        if course.phase != before.phase or total < _MANY or now_s - self._told_s >= _TOLD_EVERY_S:
             self._told_s = now_s
             left_s = pace.left_s(now_s)
             self._send(JobProgress(message, course.done, WHOLE, left_s, course.phase, course.later))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from freeze_engine.errors import FreezerError
-from freeze_engine.worker import limits
+from freeze_engine.worker import limits, process_tree
 from freeze_engine.worker.limits import MEMORY_LIMIT, PROCESS_LIMIT, Limits, LimitWatch, size_text, was_refused
 from freeze_engine.worker.process_tree import HAS_PROC, ProcessTree
 
@@ -72,6 +72,34 @@ def test_a_tree_in_a_tree_belongs_to_both():
     with tree_of(LEAVING, outer.marked({})) as inner:
         assert set(inner.pids()) < set(outer.pids())
     assert os.getpid() in outer.pids()
+
+
+@pytest.mark.parametrize("looks", [1, 3])
+def test_process_that_loads_its_program_meanwhile_is_ended_too(looks, monkeypatch):
+    """The kernel shows no environment from the start of an exec until the new program is in place."""
+    asked = []
+
+    def environment(pid):
+        asked.extend([pid] if pid == other else [])
+        return None if pid == other and len(asked) <= looks else read(pid)
+
+    read = process_tree._environment
+    with tree_of(LEAVING) as tree:
+        first, other = tree.pids()
+        guard = ProcessTree()
+        guard._mark = tree._mark
+        guard.begins_with(first)
+        monkeypatch.setattr(process_tree, "_environment", environment)
+        guard.kill()
+        assert len(asked) == looks + 1
+        assert tree.pids() == []
+
+
+def test_process_without_any_environment_is_not_waited_for():
+    process = subprocess.Popen([sys.executable, "-c", WAIT], env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"ready\n"
+    assert process_tree._environment(process.pid) == b""
+    process.communicate()
 
 
 def test_memory_that_processes_share_since_a_fork_counts_once():
