@@ -18,6 +18,10 @@ from .folder import (
     is_sweep as is_sweep,
     read_sweep as read_sweep,
 )
+from .machine_lock import (
+    WAITING_FOR_ANY as WAITING_FOR_ANY,
+    WAITING_FOR_MEASURING as WAITING_FOR_MEASURING,
+)
 from .plan import (
     PlannedRow as PlannedRow,
     PythonEnvironment as PythonEnvironment,

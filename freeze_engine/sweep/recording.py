@@ -17,7 +17,7 @@ from freeze_engine.requests.option_metadata import option_fields
 from freeze_engine.requests.options import Measure, Options
 from freeze_engine.serde import load
 from freeze_engine.sweep.environment_facts import EnvironmentFacts
-from freeze_engine.sweep.machine_lock import machine_share
+from freeze_engine.sweep.machine_lock import WAITING_FOR_ANY, WAITING_FOR_MEASURING, machine_share
 from freeze_engine.sweep.plan import PlannedRow
 from freeze_engine.sweep.row import Status, SweepRow
 from freeze_engine.sweep.trace_row import trace_columns
@@ -68,8 +68,8 @@ def record_row(
         The row; ``None`` if the recording was cancelled.
     """
     is_alone = task.planned.measures_latency and not task.measure_together
-    on_progress("waiting for the machine" if is_alone else "starting")
-    with machine_share(alone=is_alone, is_cancelled=is_cancelled) as is_held:
+    waits_for = WAITING_FOR_ANY if is_alone else WAITING_FOR_MEASURING
+    with machine_share(alone=is_alone, is_cancelled=is_cancelled, on_wait=lambda: on_progress(waits_for)) as is_held:
         if not is_held:
             return None
         began_s = time.monotonic()

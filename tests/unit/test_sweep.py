@@ -24,7 +24,7 @@ from freeze_engine.sweep.environment_facts import EnvironmentFacts, environment_
 from freeze_engine.sweep.folder import at_work
 from freeze_engine.sweep.machine_lock import machine_share
 from freeze_engine.sweep.plan_file import plan_of
-from freeze_engine.sweep.recording import RowTask, command_of, status_of
+from freeze_engine.sweep.recording import RowTask, command_of, record_row, status_of
 from freeze_engine.sweep.row import read_row, row_text
 from freeze_engine.sweep.row_key import row_key
 from freeze_engine.sweep.trace_row import trace_columns
@@ -32,6 +32,7 @@ from freeze_engine.worker import JobEnded
 from tests.builders import small_trace
 from tests.sweeps import MODELS, failed_row, make_sweep, sweep_row
 from viewer.cli import main
+from viewer.cli.sweep_progress import LineProgress
 from viewer.text.sweep_summary import sweep_sentences
 from viewer.text.sweep_table import row_line, sweep_text
 
@@ -375,6 +376,25 @@ def test_one_that_measures_has_the_machine_alone(tmp_path: Path, monkeypatch: py
     with machine_share(alone=True, is_cancelled=lambda: False):
         assert not held(alone=False)
     assert held(alone=True)
+
+
+def test_sweep_that_waits_for_the_machine_says_so_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FREEZER_UI_MEASURING_LOCK", str(tmp_path / "lock"))
+    task = RowTask("k", plan().rows[0], FACTS)
+    progress = LineProgress()
+    with machine_share(alone=False, is_cancelled=lambda: False):
+        for _ in range(2):
+            given_up = record_row(
+                task,
+                tmp_path / "a.fztrace",
+                on_progress=lambda message: progress.progress("k", message),
+                is_cancelled=iter([False, False, True]).__next__,
+            )
+            assert given_up is None
+    said = "waiting: it measures, and something else is being recorded on this machine"
+    assert capsys.readouterr().err.count(said) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from freeze_engine.sweep import SweepRow
+from freeze_engine.sweep import WAITING_FOR_ANY, WAITING_FOR_MEASURING, SweepRow
 from viewer.cli.terminal import clock_text, progress_terminal, remark
 from viewer.text.printable import printable
 from viewer.text.sweep_table import row_line
@@ -32,6 +32,7 @@ class LineProgress:
 
     def __init__(self) -> None:
         self.total = self.done = 0
+        self._told_waits: set[str] = set()
 
     def planned(self, total: int, done: int) -> None:
         """Writes how many recordings there are."""
@@ -43,7 +44,10 @@ class LineProgress:
         """Does nothing: the end is what a log needs."""
 
     def progress(self, key: str, message: str) -> None:
-        """Does nothing: the end is what a log needs."""
+        """Writes what the sweep waits for, once; otherwise the end is what a log needs."""
+        if message in (WAITING_FOR_ANY, WAITING_FOR_MEASURING) and message not in self._told_waits:
+            self._told_waits.add(message)
+            self.say(message)
 
     def ended(self, key: str, row: SweepRow) -> None:
         """Writes the result of a recording."""
