@@ -52,15 +52,15 @@ def _upload_head(server: LiveServer, page: str, size_bytes: int) -> bytes:
 
 
 def test_half_sent_heads_and_idle_connections_end(tmp_path: Path) -> None:
-    with live_server(tmp_path, patience=Patience(head_s=0.2)) as server:
-        half = [server.connect() for _ in range(60)]
-        for number, connection in enumerate(half):
-            connection.sendall(b"" if number % 2 else b"GET / HTTP/1.1\r\nHost: ")
+    with live_server(tmp_path, patience=Patience(head_s=2)) as server:
         idle = server.connect()
         idle.sendall(head("GET /assets/start.js HTTP/1.1", {"Host": server.host, "Cookie": server.cookie()}))
         reply = read_reply(idle)
         assert reply is not None
         assert reply.status == 200
+        half = [server.connect() for _ in range(60)]
+        for number, connection in enumerate(half):
+            connection.sendall(b"" if number % 2 else b"GET / HTTP/1.1\r\nHost: ")
         assert all(_is_closed(connection) for connection in [*half, idle])
         for connection in [*half, idle]:
             connection.close()

@@ -115,7 +115,7 @@ class RenderProcess:
     def yield_to_others(self) -> None:
         """Lowers its priority, so that the server answers first."""
         with suppress(ProcessLookupError):
-            os.setpriority(os.PRIO_PROCESS, self.pid, _NICE)
+            os.setpriority(os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICE)
 
     def give_up(self) -> None:
         """Ends it because its job takes too long."""
