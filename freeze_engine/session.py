@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from freeze_engine.errors import FreezerError
 from freeze_engine.opening.existing import existing_kind, open_existing
-from freeze_engine.requests.arguments import as_inputs, call_text, check_measure, known_checks, options_for
+from freeze_engine.requests.arguments import (
+    as_inputs,
+    call_text,
+    check_measure,
+    known_checks,
+    options_for,
+    refuse_of_existing,
+)
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import (
     AOTInductorOptions,
@@ -132,8 +139,7 @@ def record(
         Exception: whatever torch raises, unchanged; `partial_trace` has the trace up to there.
     """
     if isinstance(model, (str, Path)) and existing_kind(model) is not None:
-        if float_model is not None:
-            raise FreezerError(f"float_model: {model} is only read and not run, so there is nothing to compare")
+        refuse_of_existing(model, checks=checks, ablation=ablation, float_model=float_model)
         return Recording(None, open_existing(model, name=name, call=call), {})
     from freeze_engine.backends.common.exported_programs import holds_exported
     from freeze_engine.backends.common.observer import RecordingObserver, silent
@@ -163,7 +169,7 @@ def record(
         call,
         known_checks(checks),
         ablation,
-        _float_module(float_model, map_location, imports),
+        float_module(float_model, map_location=map_location, imports=imports),
     )
     return record_loaded(module, given, options, module_options, measure, RecordingObserver(progress or silent))
 
@@ -215,20 +221,32 @@ def _compared_layers(
     return layers_compared(model, module_options.float_model, inputs)
 
 
-def _float_module(
+def float_module(
     float_model: torch.nn.Module | torch.export.ExportedProgram | str | Path | None,
-    map_location: str | None,
-    imports: Sequence[str],
+    *,
+    map_location: str | None = None,
+    imports: Sequence[str] = (),
+    trusted: bool = True,
 ) -> torch.nn.Module | None:
-    """Returns the module of a float model."""
+    """Returns the module of a float model.
+
+    Args:
+        float_model: as of `record`.
+        map_location, imports, trusted: how a MODEL spec is loaded.
+
+    Raises:
+        FreezerError: it cannot be used, or is in training mode.
+    """
     from freeze_engine.backends.common.exported_programs import holds_exported
     from freeze_engine.models.loading import check_module, load_model, of_program
 
     if float_model is None:
         return None
     if isinstance(float_model, (str, Path)):
-        return load_model(str(float_model), map_location=map_location, imports=imports).module
-    module = check_module(float_model if hasattr(float_model, "modules") else of_program(float_model).module)
+        spec = str(float_model)
+        module = load_model(spec, map_location=map_location, imports=imports, trusted=trusted).module
+    else:
+        module = check_module(float_model if hasattr(float_model, "modules") else of_program(float_model).module)
     if module.training and not holds_exported(module):
         raise FreezerError("float_model is in training mode, as the quantised model is not: call its .eval() first")
     return module

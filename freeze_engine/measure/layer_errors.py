@@ -8,15 +8,19 @@ layer, that is folded into its weight and output first: ``prepare_pt2e`` does so
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+import contextlib
+import contextvars
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from typing import Final
 
 import torch
-from torch.overrides import TorchFunctionMode
 
-from freeze_engine.measure.candidate import CandidateError, cloned, inference, reported
+from freeze_engine.measure.candidate import CandidateError, inference, reported
+from freeze_engine.measure.layer_runs import LayerRun, layer_paths, run_layers
 from freeze_engine.measure.outputs import output_error
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.tensors.module_copy import replica
@@ -24,71 +28,6 @@ from freeze_engine.trace import LayerError, Notice, Trace
 
 WEIGHT: Final = "weight"
 OUTPUT: Final = "output"
-#: Operators of an exported graph with a weight, and its place among the arguments.
-_COMPUTE: Final = {
-    **dict.fromkeys(("linear", "conv1d", "conv2d", "conv3d", "convolution", "_convolution"), 1),
-    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "mm", "matmul", "bmm"), 1),
-    **dict.fromkeys(("embedding", "embedding_bag"), 0),
-    **dict.fromkeys(("addmm", "baddbmm"), 2),
-}
-#: Those of them that take the weight of a linear layer transposed.
-_TRANSPOSED: Final = frozenset(("mm", "matmul", "addmm"))
-#: Those that are transposed convolutions where an argument says so.
-_GENERAL: Final = ("convolution", "_convolution")
-#: Batch norms of an exported graph, and the place of ``eps`` among the arguments.
-_BATCH_NORMS: Final = {"batch_norm": 7, "native_batch_norm": 7, "_native_batch_norm_legit_no_training": 6}
-
-
-@dataclass(frozen=True)
-class LayerRun:
-    """What one call of a layer read and returned, each ``None`` if it is no tensor.
-
-    Attributes:
-        weight: dequantised.
-        output: of the layer.
-        weights: paths of the attributes that the weight is made of.
-        channels: the weight's dimension of output channels.
-        folded: the same with the batch norm that reads its output as a part of it, ``None`` if there is none.
-    """
-
-    weight: torch.Tensor | None
-    output: torch.Tensor | None
-    weights: tuple[str, ...]
-    channels: int = 0
-    folded: LayerRun | None = None
-
-
-@dataclass
-class _Runs:
-    """Collects the first call of each layer.
-
-    Attributes:
-        found: by path.
-    """
-
-    found: dict[str, LayerRun] = field(default_factory=dict)
-    _last: tuple[str, object, int] = ("", None, 0)
-
-    def add(self, path: str, run: LayerRun) -> None:
-        """Adds a call; its output is copied, since an activation may write it in place."""
-        output = run.output
-        if path not in self.found:
-            self.found[path] = replace(run, output=None if output is None else output.detach().clone())
-            self._last = path, output, 0 if output is None else output._version
-
-    def normalised(self, value: torch.Tensor, scale: torch.Tensor, output: torch.Tensor) -> None:
-        """Adds the batch norm of a value to the layer whose output it is, if that is the last one.
-
-        Args:
-            value: that the batch norm reads.
-            scale: by which it multiplies each channel.
-            output: of the batch norm.
-        """
-        path, last, version = self._last
-        if value is last and value._version == version:
-            run = self.found[path]
-            folded = LayerRun(_scaled(run, scale, output), output.detach().clone(), run.weights)
-            self.found[path] = replace(run, folded=folded)
 
 
 def layer_errors(model: torch.nn.Module, float_model: torch.nn.Module, inputs: Inputs) -> tuple[LayerError, ...]:
@@ -102,9 +41,126 @@ def layer_errors(model: torch.nn.Module, float_model: torch.nn.Module, inputs: I
     Raises:
         CandidateError: a model cannot be copied or run.
     """
+    for which, each in (("the recorded model", model), ("it", float_model)):
+        if isinstance(each, torch.jit.ScriptModule):
+            raise CandidateError(
+                f"{which} is a TorchScript module, whose layers do not show what they compute; give an exported "
+                "program, or the nn.Module"
+            )
     with inference(), reported():
-        ours, theirs = layer_runs(replica(model), inputs), layer_runs(replica(float_model), inputs)
-        return tuple(_compared(path, ours[path], theirs[path]) for path in ours if path in theirs)
+        ours, theirs = replica(model), replica(float_model)
+        shared = layer_paths(ours) & layer_paths(theirs)
+        found: list[LayerError] = []
+        with closing(_Beside(theirs, inputs, shared)) as beside:
+
+            def take(path: str, run: LayerRun) -> None:
+                other = beside.layer(path)
+                if other is not None:
+                    found.append(_compared(path, run, other))
+
+            run_layers(ours, inputs, shared, take)
+            beside.finish()
+        return tuple(found)
+
+
+class _Stopped(BaseException):
+    """Ends a model's run from inside."""
+
+
+class _Beside:
+    """Runs a model in a thread, each time as far as the layer that the other model has reached.
+
+    The two take turns, so that of both models only one layer is held, apart from layers that they call in another
+    order. Both begin with the same random numbers.
+
+    Args:
+        model: the model.
+        inputs: of its call.
+        wanted: paths of its layers.
+    """
+
+    def __init__(self, model: torch.nn.Module, inputs: Inputs, wanted: frozenset[str]) -> None:
+        self._model, self._inputs, self._wanted = model, inputs, wanted
+        self._reached: queue.SimpleQueue[tuple[str, LayerRun] | None] = queue.SimpleQueue()
+        self._turn = threading.Semaphore(0)
+        self._held: dict[str, LayerRun] = {}
+        self._random = torch.get_rng_state()
+        self._has_ended = self._stops = False
+        self._error: BaseException | None = None
+        run = contextvars.copy_context().run
+        self._thread = threading.Thread(target=run, args=(self._run, _autocasts()), name="float model", daemon=True)
+        self._thread.start()
+
+    def layer(self, path: str) -> LayerRun | None:
+        """Returns the call of a layer, ``None`` if the model ends without it.
+
+        Raises:
+            BaseException: whatever the model raised.
+        """
+        while path not in self._held and not self._has_ended:
+            self._go_on()
+        return self._held.pop(path, None)
+
+    def finish(self) -> None:
+        """Runs the rest of the model.
+
+        Raises:
+            BaseException: whatever the model raised.
+        """
+        while not self._has_ended:
+            self._go_on()
+            self._held.clear()
+        if self._error is not None:
+            raise self._error
+
+    def close(self) -> None:
+        """Ends the run at its next layer."""
+        self._stops = True
+        self._turn.release()
+        self._thread.join()
+
+    def _go_on(self) -> None:
+        own = torch.get_rng_state()
+        torch.set_rng_state(self._random)
+        self._turn.release()
+        reached = self._reached.get()
+        self._random = torch.get_rng_state()
+        torch.set_rng_state(own)
+        if reached is not None:
+            self._held[reached[0]] = reached[1]
+            return
+        self._has_ended = True
+        if self._error is not None:
+            raise self._error
+
+    def _run(self, autocasts: list[torch.autocast]) -> None:
+        try:
+            self._wait()
+            with torch.inference_mode(False), torch.no_grad(), contextlib.ExitStack() as modes:
+                for autocast in autocasts:
+                    modes.enter_context(autocast)
+                run_layers(self._model, self._inputs, self._wanted, self._reach)
+        except _Stopped:
+            pass
+        except BaseException as error:  # noqa: BLE001 - it is raised where the other model runs
+            self._error = error
+        finally:
+            self._reached.put(None)
+
+    def _reach(self, path: str, run: LayerRun) -> None:
+        self._reached.put((path, run))
+        self._wait()
+
+    def _wait(self) -> None:
+        self._turn.acquire()
+        if self._stops:
+            raise _Stopped
+
+
+def _autocasts() -> list[torch.autocast]:
+    """Returns the autocasts of this thread, to be entered in another one: torch keeps them for each thread."""
+    on = [device for device in ("cpu", "cuda") if torch.is_autocast_enabled(device)]
+    return [torch.autocast(device, torch.get_autocast_dtype(device)) for device in on]
 
 
 def layers_compared(model: torch.nn.Module, float_model: torch.nn.Module, inputs: Inputs) -> Callable[[Trace], Trace]:
@@ -124,157 +180,6 @@ def layers_compared(model: torch.nn.Module, float_model: torch.nn.Module, inputs
     if not errors:
         return lambda trace: _unmeasured(trace, "none of its layers has the path of a layer of the recorded model")
     return lambda trace: replace(trace, layer_errors=errors)
-
-
-def layer_runs(model: torch.nn.Module, inputs: Inputs) -> Mapping[str, LayerRun]:
-    """Runs a model once, and returns the first call of each layer by the path of its module.
-
-    Args:
-        model: a module, or one that was exported.
-        inputs: of the call; copies of them are used.
-    """
-    given = cloned(inputs)
-    if isinstance(model, torch.fx.GraphModule) and not any(True for _ in _weighted(model)):
-        watching = _Watching(model)
-        bound = inspect.signature(model.forward).bind(*given.args, **given.kwargs)
-        watching.run(*bound.args, *bound.kwargs.values())
-        return watching.runs.found
-    runs = _Runs()
-
-    def hook(path: str) -> Any:
-        def called(module: torch.nn.Module, args: object, output: object) -> None:
-            fuses = type(module).__module__.startswith("torch.ao.nn.intrinsic")  # its output is that of an activation
-            channels = int(getattr(module, "transposed", False) is True)
-            own = (f"{path}.weight".lstrip("."),)
-            runs.add(path, LayerRun(weight_of(module), None if fuses else _tensor(output), own, channels))
-
-        return called
-
-    for path, module in _weighted(model):
-        module.register_forward_hook(hook(path))
-    with _BatchNormMode(runs):
-        model(*given.args, **given.kwargs)
-    return runs.found
-
-
-class _BatchNormMode(TorchFunctionMode):
-    """Sees the batch norms of a module, also those that call the function themselves."""
-
-    def __init__(self, runs: _Runs) -> None:
-        super().__init__()
-        self._runs = runs
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Runs a function of torch."""
-        output = func(*args, **(kwargs or {}))
-        if func is torch.nn.functional.batch_norm:
-            given = inspect.signature(func).bind(*args, **(kwargs or {}))
-            given.apply_defaults()
-            norm = given.arguments
-            if not norm["training"]:
-                self._runs.normalised(norm["input"], _scale(norm["weight"], norm["running_var"], norm["eps"]), output)
-        return output
-
-
-def _scale(weight: torch.Tensor | None, variance: torch.Tensor, eps: float) -> torch.Tensor:
-    """Returns what a batch norm multiplies each channel by."""
-    scale = torch.rsqrt(variance + eps)
-    return scale if weight is None else weight * scale
-
-
-def _scaled(run: LayerRun, scale: torch.Tensor, output: torch.Tensor) -> torch.Tensor | None:
-    """Returns a weight whose output channels are multiplied; ``None`` if they have no dimension of their own."""
-    weight, at = run.weight, run.channels
-    if weight is None or weight.shape[at] != output.shape[1]:  # of a transposed convolution in groups
-        return None
-    return weight * scale.reshape([-1 if dim == at else 1 for dim in range(weight.ndim)])
-
-
-def weight_of(module: torch.nn.Module) -> torch.Tensor | None:
-    """Returns the weight of a layer in floating point; ``None`` if it has none.
-
-    Args:
-        module: of `torch.nn`, of `torch.ao.nn.quantized`, or with a tensor subclass as its weight.
-    """
-    held = getattr(module, "weight", None)
-    weight = held() if callable(held) else held
-    if not isinstance(weight, torch.Tensor):
-        return None
-    weight = weight.detach()
-    knows_how = type(weight).dequantize is not torch.Tensor.dequantize  # such as torchao's tensor subclasses
-    return weight.dequantize() if weight.is_quantized or knows_how else weight
-
-
-def _weighted(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
-    """Yields the modules with a weight, except those of an exported graph, which nobody calls."""
-    for path, module in model.named_modules():
-        if type(module) is not torch.nn.Module and weight_of(module) is not None:
-            yield path, module
-
-
-class _Watching(torch.fx.Interpreter):
-    """Runs an exported graph, and keeps what its layers read and return."""
-
-    def __init__(self, module: torch.fx.GraphModule) -> None:
-        super().__init__(module)
-        self.runs = _Runs()
-
-    def run_node(self, n: torch.fx.Node) -> Any:
-        """Runs a node."""
-        name = _name(n.target) if n.op == "call_function" else ""
-        output = super().run_node(n)
-        if name in _BATCH_NORMS:
-            self._batch_norm(n, _BATCH_NORMS[name], output)
-        place, path = _COMPUTE.get(name), _path(n)
-        if place is None or path is None or place >= len(n.args):
-            return output
-        weights = _attributes(n.args[place])
-        if weights:
-            given, _ = self.fetch_args_kwargs_from_env(n)
-            weight = _tensor(given[place])
-            if weight is not None and weight.ndim > 1 and name in _TRANSPOSED:
-                weight = weight.mT
-            channels = int("transpose" in name or (name in _GENERAL and bool(given[6])))
-            self.runs.add(path, LayerRun(weight, _tensor(output), weights, channels))
-        return output
-
-    def _batch_norm(self, n: torch.fx.Node, eps: int, output: Any) -> None:
-        given, _ = self.fetch_args_kwargs_from_env(n)
-        is_training = eps == 7 and given[5]
-        if not is_training:
-            value = output[0] if isinstance(output, tuple) else output
-            self.runs.normalised(given[0], _scale(given[1], given[4], given[eps]), value)
-
-
-def _name(target: object) -> str:
-    packet = getattr(target, "overloadpacket", None)
-    return getattr(packet, "__name__", "")
-
-
-def _path(node: torch.fx.Node) -> str | None:
-    stack = node.meta.get("nn_module_stack")
-    return str(list(stack.values())[-1][0]) if stack else None
-
-
-def _attributes(value: object) -> tuple[str, ...]:
-    """Returns the attributes that a value of a graph is made of; none if an input is among its sources."""
-    found: list[str] = []
-    todo, seen = [value], set[torch.fx.Node]()
-    while todo:
-        node = todo.pop()
-        if not isinstance(node, torch.fx.Node) or node in seen:
-            continue
-        seen.add(node)
-        todo += node.all_input_nodes
-        if node.op == "placeholder":
-            return ()
-        if node.op == "get_attr":
-            found.append(str(node.target))
-    return tuple(found)
-
-
-def _tensor(value: object) -> torch.Tensor | None:
-    return value if isinstance(value, torch.Tensor) else None
 
 
 def _compared(path: str, ours: LayerRun, theirs: LayerRun) -> LayerError:

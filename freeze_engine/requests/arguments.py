@@ -43,6 +43,26 @@ def options_for(backend: str, options: Options | None) -> Options:
     return options
 
 
+def refuse_of_existing(
+    model: object, *, checks: Sequence[str] = (), ablation: bool = False, float_model: object = None
+) -> None:
+    """Refuses what needs a model that runs, for something that exists already and is only read.
+
+    Args:
+        model: the MODEL.
+        checks, ablation, float_model: arguments of `record`.
+
+    Raises:
+        FreezerError: one of them is given.
+    """
+    given = {"checks": bool(checks), "ablation": ablation, "float_model": float_model is not None}
+    if asked := [name for name, is_given in given.items() if is_given]:
+        raise FreezerError(
+            f"{', '.join(asked)}: {model} is only read and not run, so there is nothing to compare or check; "
+            "record the model that it was made from"
+        )
+
+
 def check_measure(measure: object) -> None:
     """Checks that ``measure`` is an instance of its class.
 

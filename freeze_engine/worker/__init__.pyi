@@ -3,6 +3,7 @@
 from .command_line import (
     add_freeze_arguments as add_freeze_arguments,
     add_recording_arguments as add_recording_arguments,
+    check_reading as check_reading,
     check_recording as check_recording,
     freeze_options as freeze_options,
     model_name as model_name,

@@ -20,6 +20,9 @@ from freeze_engine.worker.request import RecordRequest
 _FREEZE: Final = ("inputs", "imports", "backend", "via")
 """The options of `RecordRequest` that come before those of the backends; all but ``device`` of the others follow."""
 
+_OF_RUNNING: Final = ("checks", "ablation", "float_model")
+"""The options whose result needs a model that runs."""
+
 _VALUED: Final = ("-o", "--output", "--report", "--host", "--port", "--upload-limit", "--upload-total", "--jobs")
 """Arguments with a value that say nothing about the recording itself."""
 
@@ -80,6 +83,38 @@ def check_recording(arguments: argparse.Namespace) -> None:
         parse_input(text)
     if importlib.util.find_spec("torch") is None:
         raise FreezerError("torch is not installed here: recording needs it, looking at a trace does not")
+
+
+def check_reading(arguments: argparse.Namespace, what: str) -> str | None:
+    """Validates the options of a recording for something that exists already, and is only read.
+
+    Args:
+        arguments: the parsed arguments.
+        what: the thing, in words.
+
+    Returns:
+        A sentence on the given options that have no effect; ``None`` if there are none.
+
+    Raises:
+        FreezerError: an option asks for what only a model that runs has.
+    """
+    kinds = (RecordRequest, *BACKEND_OPTIONS.values(), Measure)
+    values = {
+        option.name: (option, getattr(arguments, option.name, None)) for kind in kinds for option in option_fields(kind)
+    }
+    given = {
+        name: _flag(option, value)
+        for name, (option, value) in values.items()
+        if value not in (None, option.default) and not (option.kind == "switch" and value is False)
+    }
+    if refused := [flag for name, flag in given.items() if name in _OF_RUNNING]:
+        raise FreezerError(
+            f"{', '.join(refused)}: {arguments.model} is {what}, which is only read and not run, so there is nothing "
+            "to compare or check; record the model that it was made from"
+        )
+    if not given:
+        return None
+    return f"{', '.join(given.values())}: without effect, because {what} is only read"
 
 
 def freeze_options(arguments: argparse.Namespace) -> Options:

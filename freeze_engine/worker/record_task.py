@@ -16,7 +16,7 @@ from freeze_engine.backends.common.deprecation import undeprecated
 from freeze_engine.backends.common.observer import FREEZING, PHASES, FreezeNotes, NotedStep, RecordingObserver
 from freeze_engine.errors import FreezerError
 from freeze_engine.opening.existing import existing_kind, open_existing
-from freeze_engine.requests.arguments import call_text, known_checks, options_for
+from freeze_engine.requests.arguments import call_text, known_checks, options_for, refuse_of_existing
 from freeze_engine.requests.inputs import parse_input
 from freeze_engine.requests.options import ModuleOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
@@ -71,7 +71,7 @@ def run(folder: Path, send: Send) -> None:
 
 
 def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
-    from freeze_engine.session import record_loaded
+    from freeze_engine.session import float_module, record_loaded
 
     if not request.output.parent.is_dir():
         raise FreezerError(f"{request.output}: there is no folder {request.output.parent}; make it first")
@@ -96,6 +96,10 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     observer.course = replace(observer.course, phases=planned(request, has_inputs=inputs is not None, via=model.via))
     if isinstance(options, TorchScriptOptions):
         options = replace(options, preserved_attrs=options.preserved_attrs or model.preserved_attrs)
+    with code_of(request.float_model or ""):
+        float_model = float_module(
+            request.float_model, map_location=request.device, imports=request.imports, trusted=request.trusted
+        )
     call = request.call or call_text(
         repr(request.model),
         options,
@@ -111,7 +115,7 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
         call=call,
         checks=known_checks(request.checks),
         ablation=request.ablation,
-        float_model=None if request.float_model is None else _loaded(request, request.float_model).module,
+        float_model=float_model,
     )
     recording = record_loaded(model.module, inputs, options, module_options, request.measure, observer)
     trace = recording.trace
@@ -125,6 +129,7 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
 
 def _read(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     """Reads what exists already; nothing of it is run."""
+    refuse_of_existing(request.model, checks=request.checks, ablation=request.ablation, float_model=request.float_model)
     observer.progress("loading the model", 1, 3)
     trace = open_existing(request.model, name=request.name, call=request.call)
     observer.progress("writing the trace", 0, 0)

@@ -223,7 +223,7 @@ export class Dashboard {
   /** @param {RecordingRequest} request */
   async record(request) {
     const call = toCommand(request, this.backend(request.backend), this.channel.site);
-    const { job } = await this.ask({ type: "record", call, ...this.consent(request.model), ...request });
+    const { job } = await this.ask({ type: "record", call, ...this.consents(request), ...request });
     this.requests.set(job, request);
     this.go({ page: "job", id: job });
   }
@@ -324,6 +324,15 @@ export class Dashboard {
    */
   consent(model) {
     return this.agreed.has(model) ? { consent: this.agreed.get(model) } : {};
+  }
+
+  /**
+   * The consents to what a request opens without a sandbox, as part of a message.
+   * @param {RecordingRequest} request
+   */
+  consents({ model, float_model: floatModel }) {
+    const agreed = floatModel && this.agreed.get(floatModel);
+    return { ...this.consent(model), ...(agreed ? { float_consent: agreed } : {}) };
   }
 
   /**

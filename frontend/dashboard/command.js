@@ -72,7 +72,7 @@ function toWords(request, backend, { options: { recording, measure } }) {
     ...backend.options.flatMap((option) => words(option, request.options[option.id])),
     ...own([recording.device]),
     ...measureWords(request.measure, Object.values(measure)),
-    ...own([recording.checks, recording.ablation, recording.limit_s, recording.memory_bytes]),
+    ...own([recording.checks, recording.ablation, recording.limit_s, recording.memory_bytes, recording.float_model]),
   ];
 }
 

@@ -2,6 +2,7 @@
 
 import { h } from "../viewer/dom.js";
 import { toCommand } from "./command.js";
+import { FloatModelPart } from "./float_model_part.js";
 import { InputRows } from "./inputs.js";
 import { MeasureFields } from "./measuring.js";
 import { ModelPart } from "./model_part.js";
@@ -25,6 +26,7 @@ export class FormPage {
     this.insisted = null;
     this.model = /** @type {ModelPart} */ (/** @type {any} */ (undefined));
     this.fields = /** @type {OptionFields} */ (/** @type {any} */ (undefined));
+    this.floatModel = /** @type {FloatModelPart} */ (/** @type {any} */ (undefined));
     this.measure = /** @type {MeasureFields} */ (/** @type {any} */ (undefined));
     this.wrong = /** @type {ElementOf<"p">} */ (/** @type {any} */ (undefined));
     this.submit = /** @type {any} */ (undefined);
@@ -65,6 +67,7 @@ export class FormPage {
     this.trial = new CallTrial(this.app, this.inputs, () => this.call());
     this.model = new ModelPart(this);
     this.fields = new OptionFields(this);
+    this.floatModel = new FloatModelPart(this);
     this.measure = new MeasureFields(this.app.channel.site, () => this.changed());
     this.wrong = h("p.fd-error", { role: "alert", hidden: true });
     this.submit = button("Record", null, { kind: "primary", icon: "record" });
@@ -87,7 +90,7 @@ export class FormPage {
         this.tree.element,
       )),
       group("Measure", this.measure.element),
-      group("Afterwards", this.fields.afterwards),
+      group("Afterwards", this.fields.afterwards, this.floatModel.element),
     );
     const foot = h("div.fd-foot", null, this.wrong, h("div.fd-command", null, this.command, copy, this.submit));
     form.append(foot);
@@ -115,6 +118,7 @@ export class FormPage {
     this.inputs.set(request.inputs);
     this.tree.set(request.preserve);
     this.fields.fill();
+    this.floatModel.set(request);
     this.measure.set(request);
     this.changed();
   }
@@ -189,6 +193,7 @@ export class FormPage {
     this.submit.disabled = true;
     try {
       if (!(await this.inputs.check())) return;
+      if (!(await this.floatModel.look())) return void this.floatModel.field.control.focus();
       if (!(await this.trial.allows(this.insisted))) return this.refuse();
       await this.app.record(structuredClone(this.request));
     } catch (/** @type {any} */ error) {

@@ -39,7 +39,18 @@ export const ENDS = {
  * @param {Site} site
  */
 export function askedWords(
-  { inputs, device, measure, options, preserve, checks, ablation, limit_s: limit, memory_bytes: memory },
+  {
+    inputs,
+    device,
+    measure,
+    options,
+    preserve,
+    checks,
+    ablation,
+    float_model: floatModel,
+    limit_s: limit,
+    memory_bytes: memory,
+  },
   backend,
   site,
 ) {
@@ -64,6 +75,7 @@ export function askedWords(
         ]
       : []),
     ...(ablation ? [["afterwards", "frozen again without each pass"]] : []),
+    ...(floatModel ? [["compared with", `${floatModel}, layer by layer`]] : []),
     ["time limit", limit ? lasting(limit) : "none"],
     ["memory limit", memory ? toSize(memory) : "none"],
   ];

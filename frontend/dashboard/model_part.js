@@ -148,19 +148,7 @@ export class ModelPart {
       this.inspected = null;
       this.inspect();
     };
-    const words = [
-      h("strong", null, "This file was not opened yet."),
-      ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`,
-    ];
-    fill(
-      this.about,
-      h(
-        "div.fd-consent",
-        { role: "alertdialog", "aria-label": "No sandbox" },
-        h("p", null, words),
-        button("Open this file without a sandbox", agree),
-      ),
-    );
+    fill(this.about, consentTo(problem, danger, agree));
   }
 
   /**
@@ -234,4 +222,23 @@ export class ModelPart {
     this.gone = true;
     clearTimeout(this.timer);
   }
+}
+
+/**
+ * The question whether a file may be opened without a sandbox.
+ * @param {string | null} problem why there is none
+ * @param {string} danger
+ * @param {() => void} agree
+ */
+export function consentTo(problem, danger, agree) {
+  const words = [
+    h("strong", null, "This file was not opened yet."),
+    ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`,
+  ];
+  return h(
+    "div.fd-consent",
+    { role: "alertdialog", "aria-label": "No sandbox" },
+    h("p", null, words),
+    button("Open this file without a sandbox", agree),
+  );
 }

@@ -218,6 +218,7 @@ interface RecordingRequest {
   measure: Measurements | null;
   checks: string[];
   ablation: boolean;
+  float_model: string | null;
   limit_s: number | null;
   memory_bytes: number | null;
   preserve: string[];

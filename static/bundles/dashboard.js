@@ -160,7 +160,7 @@
     const { via, preserve } = recording;
     const values = request;
     const own = (options) => options.flatMap((option) => words(option, values[option.id]));
-    return ["freezer-ui", "record", request.model || "MODEL", ...own([recording.inputs, recording.imports, recording.backend, via, preserve]), ...backend.options.flatMap((option) => words(option, request.options[option.id])), ...own([recording.device]), ...measureWords(request.measure, Object.values(measure)), ...own([recording.checks, recording.ablation, recording.limit_s, recording.memory_bytes])];
+    return ["freezer-ui", "record", request.model || "MODEL", ...own([recording.inputs, recording.imports, recording.backend, via, preserve]), ...backend.options.flatMap((option) => words(option, request.options[option.id])), ...own([recording.device]), ...measureWords(request.measure, Object.values(measure)), ...own([recording.checks, recording.ablation, recording.limit_s, recording.memory_bytes, recording.float_model])];
   }
   function words({ kind, flag, default: standard, takes_many: takesMany }, value) {
     const name2 = `--${flag}`;
@@ -611,6 +611,188 @@
   function isTrace(path) {
     return base(path).endsWith(".fztrace");
   }
+  var INSPECT_AFTER_MS = 500;
+  var ModelPart = class {
+    constructor(form) {
+      this.form = form;
+      this.app = form.app;
+      this.timer = void 0;
+      this.inspected = null;
+      this.gone = false;
+      const names = this.app.channel.library.examples.map((example) => `example:${example.name}`);
+      const list = h("datalist", { id: unique("models") }, names.map((value) => h("option", { value })));
+      const input = h("input.fv-input.fd-grow", { autocomplete: "off", spellcheck: "false", placeholder: "/path/to/model.pt, or example:resnet18", oninput: () => this.typed(), onchange: () => this.inspect() });
+      input.setAttribute("list", list.id);
+      const browse = button("Browse…", () => this.browse(), { icon: "folder" });
+      const note3 = "A TorchScript file (torch.jit.save), an exported program (.pt2), or a built-in example. A file is opened in a sandbox, where there is one.";
+      this.field = field("File or example", input, { note: note3, wrap: h("div.fd-row", null, input, browse, list) });
+      this.about = h("div.fd-about", { role: "status" });
+      const { imports } = this.app.channel.site.options.recording;
+      const modules = h("input.fv-input", { autocomplete: "off", spellcheck: "false", placeholder: "torchao.quantization.pt2e", oninput: () => this.importing(), onchange: () => this.inspect() });
+      const help = `${imports.help[0].toUpperCase()}${imports.help.slice(1)}. Only what is installed here, and in the sandbox.`;
+      this.importField = field(imports.label, modules, { note: help });
+    }
+    set(request) {
+      this.field.control.value = request.model;
+      this.importField.control.value = request.imports.join(" ");
+      this.showImports();
+    }
+    typed() {
+      const model = this.field.control.value.trim();
+      if (model === this.form.request.model) return;
+      this.form.request.model = model;
+      this.showImports();
+      this.unknown();
+    }
+    importing() {
+      const names = this.importField.control.value.split(/[\s,]+/).filter(Boolean);
+      if (names.join() === this.form.request.imports.join()) return;
+      this.form.request.imports = names;
+      this.unknown();
+    }
+    showImports() {
+      const isExample = this.form.request.model.startsWith("example:");
+      this.importField.element.hidden = isExample;
+      if (!isExample) return;
+      this.form.request.imports = [];
+      this.importField.control.value = "";
+    }
+    unknown() {
+      const { model } = this.form.request;
+      this.form.summary = null;
+      this.field.error(null);
+      this.form.tree.say(model ? "Reading the model …" : "Choose a model first: its attributes appear here.");
+      fill(this.about);
+      this.form.changed();
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.inspect(), INSPECT_AFTER_MS);
+    }
+    async inspect() {
+      clearTimeout(this.timer);
+      const { model, imports } = this.form.request;
+      const key = [model, ...imports].join("\n");
+      if (!model || this.inspected === key) return;
+      this.inspected = key;
+      this.form.tree.say("Reading the model …");
+      fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a separate process; this takes some seconds.");
+      if (!await this.mayOpen(model)) return;
+      const result = await this.app.inspect(model, imports).then((summary) => ({ summary }), (error2) => ({ error: error2 }));
+      if (this.form.request.model !== model || this.form.request.imports.join() !== imports.join() || this.gone) return;
+      if (result.error) this.refused(result.error);
+      else this.form.known(result.summary);
+    }
+    async mayOpen(model) {
+      if (model.startsWith("example:") || this.app.agreed.has(model)) return true;
+      const found = await this.app.ask({ type: "sandbox", model }).catch((error2) => error2);
+      if (this.form.request.model !== model || this.gone) return false;
+      if (found instanceof Error) {
+        this.refused(found);
+        return false;
+      }
+      if (found.existing) this.offerReading(model, found.existing);
+      else if (found.problem) this.askConsent(model, found);
+      return !found.existing && !found.problem;
+    }
+    askConsent(model, { model: file, problem, danger }) {
+      this.form.tree.say("The model was not opened.");
+      const agree = () => {
+        this.app.agreed.set(model, file);
+        this.inspected = null;
+        this.inspect();
+      };
+      fill(this.about, consentTo(problem, danger, agree));
+    }
+    offerReading(path, what) {
+      this.form.tree.say("There is nothing to record: it exists already.");
+      const read2 = () => this.app.attempt(() => this.app.openPath(path.replace(/\/+$/, "")));
+      fill(this.about, h("div.fd-consent", null, h("p", null, `This is ${what}. It is read into a trace, and nothing of it is run.`), button("Read it", read2)));
+    }
+    refused(error2) {
+      this.inspected = null;
+      this.field.error(error2.message);
+      fill(this.about);
+      this.form.tree.say("The model could not be read.");
+    }
+    judge() {
+      const { summary, backend } = this.form;
+      if (!summary) return;
+      const training = summary.training ? "The model is in training mode, which freezing refuses: call model.eval() before saving it." : null;
+      this.field.error(backend.refuses[summary.kind] ?? training);
+    }
+    async browse() {
+      const path = await chooseFile(this.app, { title: "Choose a model", kinds: ["model", "trace"], note: "Files on the machine that runs freezer-ui. A trace opens right away." });
+      if (path === null) return;
+      if (isTrace(path)) return void this.app.attempt(() => this.app.openPath(path));
+      this.field.control.value = path;
+      this.typed();
+      this.inspect();
+    }
+    describe(summary) {
+      const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter" && !attribute.same_as);
+      const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
+      const methods = `${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`;
+      const size = bytes ? `, ${bytesText(bytes)}` : "";
+      fill(this.about, h("strong", null, summary.name), ` ${count(parameters.length, "parameter")}${size}, ${methods}`);
+    }
+    destroy() {
+      this.gone = true;
+      clearTimeout(this.timer);
+    }
+  };
+  function consentTo(problem, danger, agree) {
+    const words5 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
+    return h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words5), button("Open this file without a sandbox", agree));
+  }
+  var FloatModelPart = class {
+    constructor(form) {
+      this.form = form;
+      this.app = form.app;
+      const { float_model: option } = this.app.channel.site.options.recording;
+      const input = h("input.fv-input.fd-grow", { autocomplete: "off", spellcheck: "false", placeholder: option.empty, oninput: () => this.typed(), onchange: () => this.look() });
+      const browse = button("Browse…", () => this.browse(), { icon: "folder", "aria-label": "Browse for the float model" });
+      const note3 = `${option.help[0].toUpperCase()}${option.help.slice(1)}. An exported program (.pt2).`;
+      this.field = field(option.label, input, { note: note3, wrap: h("div.fd-row", null, input, browse) });
+      this.question = h("div", { role: "status" });
+      this.element = h("div", null, this.field.element, this.question);
+    }
+    set(request) {
+      this.field.control.value = request.float_model ?? "";
+      this.field.error(null);
+      fill(this.question);
+    }
+    typed() {
+      this.form.request.float_model = this.field.control.value.trim() || null;
+      this.field.error(null);
+      fill(this.question);
+      this.form.changed();
+    }
+    async look() {
+      const { float_model: model } = this.form.request;
+      if (!model || model.startsWith("example:") || this.app.agreed.has(model)) return true;
+      const found = await this.app.ask({ type: "sandbox", model }).catch((error3) => error3);
+      if (this.form.request.float_model !== model) return false;
+      const isRead = "existing" in found && found.existing;
+      const error2 = isRead ? `This is ${found.existing}: it is only read, so there is nothing to compare.` : null;
+      this.field.error(found instanceof Error ? found.message : error2);
+      if (found instanceof Error || error2) return false;
+      if (found.problem) this.askConsent(model, found);
+      return !found.problem;
+    }
+    askConsent(model, { model: file, problem, danger }) {
+      const agree = () => {
+        this.app.agreed.set(model, file);
+        fill(this.question);
+      };
+      if (!this.question.firstChild) fill(this.question, consentTo(problem, danger, agree));
+    }
+    async browse() {
+      const path = await chooseFile(this.app, { title: "Choose the float model", kinds: ["model"], note: "Files on the machine that runs freezer-ui." });
+      if (path === null) return;
+      this.field.control.value = path;
+      this.typed();
+      this.look();
+    }
+  };
   var INTEGER = /^u?int\d+$/;
   function isInteger(dtype) {
     return INTEGER.test(dtype);
@@ -985,135 +1167,6 @@
       return checks.every(([, isRight]) => isRight);
     }
   };
-  var INSPECT_AFTER_MS = 500;
-  var ModelPart = class {
-    constructor(form) {
-      this.form = form;
-      this.app = form.app;
-      this.timer = void 0;
-      this.inspected = null;
-      this.gone = false;
-      const names = this.app.channel.library.examples.map((example) => `example:${example.name}`);
-      const list = h("datalist", { id: unique("models") }, names.map((value) => h("option", { value })));
-      const input = h("input.fv-input.fd-grow", { autocomplete: "off", spellcheck: "false", placeholder: "/path/to/model.pt, or example:resnet18", oninput: () => this.typed(), onchange: () => this.inspect() });
-      input.setAttribute("list", list.id);
-      const browse = button("Browse…", () => this.browse(), { icon: "folder" });
-      const note3 = "A TorchScript file (torch.jit.save), an exported program (.pt2), or a built-in example. A file is opened in a sandbox, where there is one.";
-      this.field = field("File or example", input, { note: note3, wrap: h("div.fd-row", null, input, browse, list) });
-      this.about = h("div.fd-about", { role: "status" });
-      const { imports } = this.app.channel.site.options.recording;
-      const modules = h("input.fv-input", { autocomplete: "off", spellcheck: "false", placeholder: "torchao.quantization.pt2e", oninput: () => this.importing(), onchange: () => this.inspect() });
-      const help = `${imports.help[0].toUpperCase()}${imports.help.slice(1)}. Only what is installed here, and in the sandbox.`;
-      this.importField = field(imports.label, modules, { note: help });
-    }
-    set(request) {
-      this.field.control.value = request.model;
-      this.importField.control.value = request.imports.join(" ");
-      this.showImports();
-    }
-    typed() {
-      const model = this.field.control.value.trim();
-      if (model === this.form.request.model) return;
-      this.form.request.model = model;
-      this.showImports();
-      this.unknown();
-    }
-    importing() {
-      const names = this.importField.control.value.split(/[\s,]+/).filter(Boolean);
-      if (names.join() === this.form.request.imports.join()) return;
-      this.form.request.imports = names;
-      this.unknown();
-    }
-    showImports() {
-      const isExample = this.form.request.model.startsWith("example:");
-      this.importField.element.hidden = isExample;
-      if (!isExample) return;
-      this.form.request.imports = [];
-      this.importField.control.value = "";
-    }
-    unknown() {
-      const { model } = this.form.request;
-      this.form.summary = null;
-      this.field.error(null);
-      this.form.tree.say(model ? "Reading the model …" : "Choose a model first: its attributes appear here.");
-      fill(this.about);
-      this.form.changed();
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.inspect(), INSPECT_AFTER_MS);
-    }
-    async inspect() {
-      clearTimeout(this.timer);
-      const { model, imports } = this.form.request;
-      const key = [model, ...imports].join("\n");
-      if (!model || this.inspected === key) return;
-      this.inspected = key;
-      this.form.tree.say("Reading the model …");
-      fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a separate process; this takes some seconds.");
-      if (!await this.mayOpen(model)) return;
-      const result = await this.app.inspect(model, imports).then((summary) => ({ summary }), (error2) => ({ error: error2 }));
-      if (this.form.request.model !== model || this.form.request.imports.join() !== imports.join() || this.gone) return;
-      if (result.error) this.refused(result.error);
-      else this.form.known(result.summary);
-    }
-    async mayOpen(model) {
-      if (model.startsWith("example:") || this.app.agreed.has(model)) return true;
-      const found = await this.app.ask({ type: "sandbox", model }).catch((error2) => error2);
-      if (this.form.request.model !== model || this.gone) return false;
-      if (found instanceof Error) {
-        this.refused(found);
-        return false;
-      }
-      if (found.existing) this.offerReading(model, found.existing);
-      else if (found.problem) this.askConsent(model, found);
-      return !found.existing && !found.problem;
-    }
-    askConsent(model, { model: file, problem, danger }) {
-      this.form.tree.say("The model was not opened.");
-      const agree = () => {
-        this.app.agreed.set(model, file);
-        this.inspected = null;
-        this.inspect();
-      };
-      const words5 = [h("strong", null, "This file was not opened yet."), ` ${danger}. freezer-ui opens files in a sandbox, but ${problem}.`];
-      fill(this.about, h("div.fd-consent", { role: "alertdialog", "aria-label": "No sandbox" }, h("p", null, words5), button("Open this file without a sandbox", agree)));
-    }
-    offerReading(path, what) {
-      this.form.tree.say("There is nothing to record: it exists already.");
-      const read2 = () => this.app.attempt(() => this.app.openPath(path.replace(/\/+$/, "")));
-      fill(this.about, h("div.fd-consent", null, h("p", null, `This is ${what}. It is read into a trace, and nothing of it is run.`), button("Read it", read2)));
-    }
-    refused(error2) {
-      this.inspected = null;
-      this.field.error(error2.message);
-      fill(this.about);
-      this.form.tree.say("The model could not be read.");
-    }
-    judge() {
-      const { summary, backend } = this.form;
-      if (!summary) return;
-      const training = summary.training ? "The model is in training mode, which freezing refuses: call model.eval() before saving it." : null;
-      this.field.error(backend.refuses[summary.kind] ?? training);
-    }
-    async browse() {
-      const path = await chooseFile(this.app, { title: "Choose a model", kinds: ["model", "trace"], note: "Files on the machine that runs freezer-ui. A trace opens right away." });
-      if (path === null) return;
-      if (isTrace(path)) return void this.app.attempt(() => this.app.openPath(path));
-      this.field.control.value = path;
-      this.typed();
-      this.inspect();
-    }
-    describe(summary) {
-      const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter" && !attribute.same_as);
-      const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
-      const methods = `${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`;
-      const size = bytes ? `, ${bytesText(bytes)}` : "";
-      fill(this.about, h("strong", null, summary.name), ` ${count(parameters.length, "parameter")}${size}, ${methods}`);
-    }
-    destroy() {
-      this.gone = true;
-      clearTimeout(this.timer);
-    }
-  };
   var OptionFields = class {
     constructor(form) {
       this.form = form;
@@ -1446,6 +1499,7 @@
       this.insisted = null;
       this.model = void 0;
       this.fields = void 0;
+      this.floatModel = void 0;
       this.measure = void 0;
       this.wrong = void 0;
       this.submit = void 0;
@@ -1476,13 +1530,14 @@
       this.trial = new CallTrial(this.app, this.inputs, () => this.call());
       this.model = new ModelPart(this);
       this.fields = new OptionFields(this);
+      this.floatModel = new FloatModelPart(this);
       this.measure = new MeasureFields(this.app.channel.site, () => this.changed());
       this.wrong = h("p.fd-error", { role: "alert", hidden: true });
       this.submit = button("Record", null, { kind: "primary", icon: "record" });
       this.submit.type = "submit";
       this.command = h("pre.fd-command-text", { tabindex: "0", "aria-label": "The same as a command" });
       const copy = button("Copy", () => this.app.copy(this.line()), { "aria-label": "Copy the command" });
-      const form = h("form.fd-form", { onsubmit: (event) => this.start(event), novalidate: true, "aria-label": "Recording" }, group("Model", this.model.field.element, this.model.importField.element, this.model.about), group("Inputs", this.inputs.element), group("Freezing", this.fields.options, this.fields.places), this.preserve = group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element), group("Measure", this.measure.element), group("Afterwards", this.fields.afterwards));
+      const form = h("form.fd-form", { onsubmit: (event) => this.start(event), novalidate: true, "aria-label": "Recording" }, group("Model", this.model.field.element, this.model.importField.element, this.model.about), group("Inputs", this.inputs.element), group("Freezing", this.fields.options, this.fields.places), this.preserve = group("Preserve", h("p.fd-note", null, "What is ticked stays an attribute or method of the frozen module, and is not made a constant."), this.tree.element), group("Measure", this.measure.element), group("Afterwards", this.fields.afterwards, this.floatModel.element));
       const foot = h("div.fd-foot", null, this.wrong, h("div.fd-command", null, this.command, copy, this.submit));
       form.append(foot);
       this.element = h("main.fd-page", null, h("div.fd-narrow-content", null, this.heading, h("p.fv-muted", null, "Freezing runs in a separate process; you can browse the graphs while measuring continues."), form));
@@ -1493,6 +1548,7 @@
       this.inputs.set(request.inputs);
       this.tree.set(request.preserve);
       this.fields.fill();
+      this.floatModel.set(request);
       this.measure.set(request);
       this.changed();
     }
@@ -1549,6 +1605,7 @@
       this.submit.disabled = true;
       try {
         if (!await this.inputs.check()) return;
+        if (!await this.floatModel.look()) return void this.floatModel.field.control.focus();
         if (!await this.trial.allows(this.insisted)) return this.refuse();
         await this.app.record(structuredClone(this.request));
       } catch (error2) {
@@ -10903,11 +10960,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
   };
   var ENDS = { finished: (job) => [`Recorded ${count(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => job.conversion ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`] : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
-  function askedWords({ inputs, device, measure, options, preserve, checks, ablation, limit_s: limit, memory_bytes: memory }, backend, site) {
+  function askedWords({ inputs, device, measure, options, preserve, checks, ablation, float_model: floatModel, limit_s: limit, memory_bytes: memory }, backend, site) {
     const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
     const measured2 = measureSwitches(site).flatMap(({ id, label: label2 }) => measure?.[id] ? [label2.toLowerCase()] : []);
     const kinds = measure ? measured2.join(", ") : "nothing";
-    return [["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"], ["device", device ?? "where the model is"], ["options", chosen.join("; ") || "none"], ...backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : [], ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds], ...checks.length ? [["checked", site.options.recording.checks.choices.filter(({ value }) => checks.includes(value)).map(({ label: label2 }) => label2).join(", ")]] : [], ...ablation ? [["afterwards", "frozen again without each pass"]] : [], ["time limit", limit ? lasting(limit) : "none"], ["memory limit", memory ? toSize(memory) : "none"]];
+    return [["inputs", inputs.length ? inputs.join(", ") : "the model's own, if it brings any"], ["device", device ?? "where the model is"], ["options", chosen.join("; ") || "none"], ...backend.takes.includes("preserve") ? [["preserved", preserve.join(", ") || "nothing by name"]] : [], ["measured", measure?.latency ? `${kinds}; ${measure.seconds} s for latencies` : kinds], ...checks.length ? [["checked", site.options.recording.checks.choices.filter(({ value }) => checks.includes(value)).map(({ label: label2 }) => label2).join(", ")]] : [], ...ablation ? [["afterwards", "frozen again without each pass"]] : [], ...floatModel ? [["compared with", `${floatModel}, layer by layer`]] : [], ["time limit", limit ? lasting(limit) : "none"], ["memory limit", memory ? toSize(memory) : "none"]];
   }
   function optionWords({ label: label2, kind, choices }, value) {
     if (kind === "switch") return value ? [label2] : [];
@@ -11697,7 +11754,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     async record(request) {
       const call = toCommand(request, this.backend(request.backend), this.channel.site);
-      const { job } = await this.ask({ type: "record", call, ...this.consent(request.model), ...request });
+      const { job } = await this.ask({ type: "record", call, ...this.consents(request), ...request });
       this.requests.set(job, request);
       this.go({ page: "job", id: job });
     }
@@ -11750,6 +11807,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     consent(model) {
       return this.agreed.has(model) ? { consent: this.agreed.get(model) } : {};
+    }
+    consents({ model, float_model: floatModel }) {
+      const agreed = floatModel && this.agreed.get(floatModel);
+      return { ...this.consent(model), ...agreed ? { float_consent: agreed } : {} };
     }
     inspect(model, imports) {
       const key = [model, ...imports].join("\n");

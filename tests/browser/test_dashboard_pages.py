@@ -857,6 +857,33 @@ def test_without_a_sandbox_a_file_is_opened_only_after_the_user_agrees(opened: O
     assert (sent["model"], sent["consent"]) == ("net.pt", "/models/net.pt")
 
 
+def test_the_form_takes_a_float_model_and_asks_before_it_opens_one_without_a_sandbox(opened: Opener) -> None:
+    page = opened("?record=")
+    page.get_by_role("combobox", name="File or example").fill("/models/net.pt2")
+    expect(page.get_by_text("method forward")).to_be_visible()
+    command = page.get_by_label("The same as a command")
+    field = page.get_by_role("textbox", name="Float model")
+    expect(page.get_by_role("button", name="Browse for the float model")).to_be_visible()
+    answer(page, "sandbox", "() => ({ model: '/logs', problem: null, danger: '', existing: 'a log of TORCH_TRACE' })")
+    field.fill("/logs")
+    page.get_by_role("button", name="Record", exact=True).click()
+    expect(page.get_by_text("This is a log of TORCH_TRACE: it is only read")).to_be_visible()
+    expect(field).to_be_focused()
+    assert asked(page, "record") == []
+    answer(page, "sandbox", "() => ({ model: '/models/f.pt2', problem: 'there is none', danger: 'A program' })")
+    field.fill("f.pt2")
+    expect(command).to_have_text("freezer-ui record /models/net.pt2 --float-model f.pt2")
+    field.blur()
+    page.get_by_role("button", name="Open this file without a sandbox").click()
+    expect(page.get_by_role("alertdialog")).to_have_count(0)
+    assert serious_findings(page) == []
+    page.get_by_role("button", name="Record", exact=True).click()
+    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    (sent,) = asked(page, "record")
+    assert (sent["float_model"], sent["float_consent"]) == ("f.pt2", "/models/f.pt2")
+    assert sent["call"] == "freezer-ui record /models/net.pt2 --float-model f.pt2"
+
+
 def test_a_models_own_inputs_are_left_to_it(opened: Opener) -> None:
     page = opened("?record=")
     describe(page, brings_inputs=True, inputs=["1x4"], preserved=["sub.version"])

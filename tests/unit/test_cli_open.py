@@ -326,3 +326,29 @@ def test_missing_torch_is_reported_before_the_server_starts(
     assert main(["--no-browser", "example:resnet18"]) == 2
     assert "torch is not installed here" in capsys.readouterr().err
     assert server.options is None
+
+
+def test_options_that_a_file_to_read_cannot_have_are_refused_or_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for words in (["--float-model", "net.pt2"], ["--check", "idempotence"], ["--ablation", "--float-model", "net.pt2"]):
+        assert main(["record", str(FROZEN), *words]) == 2
+        flags = ", ".join(sorted(word for word in words if word.startswith("--")))
+        wrong = f"{flags}: {FROZEN} is a frozen TorchScript file, which is only read and not run"
+        assert wrong in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    unused = ["--input", "1x3", "--backend", "inductor", "--mode", "default", "--limit", "5", "--no-measure"]
+    assert main(["record", str(FROZEN), *unused]) == 0
+    told = "--input, --backend, --limit, --mode: without effect, because a frozen TorchScript file is only read"
+    assert told in capsys.readouterr().err
+    assert main(["record", str(FROZEN), "--no-measure", "--no-latency"]) == 0
+    assert "without effect" not in capsys.readouterr().err
+    assert main([str(FROZEN), "--float-model", "net.pt2"]) == 2
+    assert "--float-model is for recording, and there is no MODEL to record" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [{"checks": ("idempotence",)}, {"ablation": True}, {"float_model": "net.pt2"}])
+def test_record_of_a_file_to_read_refuses_what_needs_a_model_that_runs(given: dict[str, Any]) -> None:
+    with pytest.raises(fe.FreezerError, match=f"{next(iter(given))}: .*frozen.pt is only read and not run"):
+        fe.record(FROZEN, **given)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ import freeze_engine as fe
 from freeze_engine.captures import ProcessRecorder, recorded_process
 from tests.builders import failed_trace, small_trace
 from viewer.cli import main
+
+ROOT = Path(__file__).parents[2]
+LIMIT_S = 300
 
 
 @dataclass
@@ -270,6 +274,7 @@ def test_reasons_for_missing_traces_are_named(captured: FakeCaptured, capsys: py
         ["--", "python", "-m", "pack", "-v", "--x"],
         ["--", sys.executable, "pack/__main__.py", "-v", "--x"],
         ["--", "./tool", "-v", "--x"],
+        ["--", "pack", "-v", "--x"],
     ],
 )
 def test_modules_pythons_and_programs_of_this_python_run_in_this_process(
@@ -292,3 +297,40 @@ def test_another_program_runs_as_a_child_with_its_exit_code() -> None:
     Path("tool").write_text("#!/bin/sh\nexit 9\n")
     Path("tool").chmod(0o755)
     assert main(["run", "--", "./tool"]) == 9
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+def test_a_program_on_standard_input_runs_as_a_child(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("program").write_text("import sys\nprint(sys.argv)\nsys.exit(7)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "viewer.cli", "run", "--", "-", "word"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        input=Path("program").read_text(),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (7, "['-', 'word']\n"), done.stderr
+
+
+class Broken:
+    def write(self, text: str) -> int:
+        raise KeyError(text)
+
+
+@pytest.mark.usefixtures("freeze_in_script")
+@pytest.mark.parametrize(
+    "leaves", ["sys.stderr.close()", "sys.stderr = None", "sys.stderr = object()", "sys.stderr = Broken()"]
+)
+def test_a_script_that_takes_standard_error_away_keeps_its_exit_code_and_traces(
+    leaves: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("job.py").write_text(f"from tests.unit.test_cli_run import Broken\n{_FREEZING}import sys\n{leaves}\n")
+    with Path("errors").open("w") as errors, Path("real").open("w") as real:
+        monkeypatch.setattr(sys, "stderr", errors)
+        monkeypatch.setattr(sys, "__stderr__", real)
+        assert main(["run", "job.py"]) == 0
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.glob("*.fztrace")] == ["job-1.fztrace"]
+    assert ("job-1.fztrace" in (tmp_path / "real").read_text()) == (leaves.endswith("()") and "close" not in leaves)

@@ -156,6 +156,7 @@ def test_a_form_can_be_filled_for_a_recording_of_the_command_line(tmp_path: Path
         "ablation": False,
         "limit_s": None,
         "memory_bytes": None,
+        "float_model": None,
         "preserve": [],
     }
 
@@ -543,3 +544,38 @@ def test_consent_changes_nothing_with_a_sandbox(
     Path(model).touch()
     server.reply(**RECORD | {"model": model}, consent=model)
     assert [(request.trusted, request.sandbox) for request in server.requests] == [(False, None)]
+
+
+def test_the_float_model_is_a_file_or_example_like_the_model(server: Server, tmp_path: Path) -> None:
+    model, other = tmp_path / "net.pt2", tmp_path / "float.pt2"
+    for path in (model, other):
+        path.touch()
+    wanted = RECORD | {"model": str(model)}
+    server.reply(**wanted, float_model=str(other))
+    server.reply(**wanted, float_model="example:counter")
+    server.reply(**wanted, float_model=" ")
+    assert [request.float_model for request in server.requests] == [str(other), "example:counter", None]
+    assert [form_values(request)["float_model"] for request in server.requests] == [str(other), "example:counter", None]
+    for given, says in (
+        ("package.module:factory", "would run code of this machine"),
+        (str(tmp_path), "is a folder; choose a model file in it"),
+        (str(FROZEN), "is a TorchScript file, whose layers do not show what they compute"),
+        (3, "it has to be a text"),
+    ):
+        assert says in server.refused(**wanted, float_model=given)
+    assert len(server.requests) == 3
+
+
+def test_the_float_model_needs_a_consent_of_its_own(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "sandbox_status", lambda: NO_SANDBOX, raising=False)
+    model, other = tmp_path / "net.pt2", tmp_path / "float.pt2"
+    for path in (model, other):
+        path.touch()
+    for named in (str(model), "example:counter"):
+        message = RECORD | {"model": named, "float_model": str(other), "consent": str(model)}
+        assert f"{other} was not opened: there is no sandbox" in server.refused(**message)
+        assert f"{other} was not opened" in server.refused(**message, float_consent=str(model))
+        server.reply(**message, float_consent=str(other))
+    assert [request.sandbox for request in server.requests] == [False, False]

@@ -37,7 +37,8 @@ def find_program(words: Sequence[str], usage: str) -> Program:
     """Returns the program of a command.
 
     Args:
-        words: a script, ``-m`` and a module, ``python`` and either, or another program; then its arguments.
+        words: a script, a folder with ``__main__.py``, ``-`` for standard input, ``-m`` and a module, ``python`` and
+            either, or another program; then its arguments.
         usage: of ``freezer-ui run``, for messages.
 
     Raises:
@@ -47,6 +48,10 @@ def find_program(words: Sequence[str], usage: str) -> Program:
         if len(words) < 2:
             raise CommandError(f"-m needs the name of a module or package; the usage is {usage}")
         return Program(words[1].rpartition(".")[2], lambda: _run_module(words[1:]))
+    if words[0] == "-":
+        return Program("stdin", lambda: _run_child([sys.executable, *words]))
+    if (Path(words[0]) / "__main__.py").is_file():
+        return Program(Path(words[0]).resolve().name, lambda: _run_script(words))
     if Path(words[0]).is_file() and not _is_this_python(words[0]):
         return _of_file(words[0], words)
     found = shutil.which(words[0])

@@ -62,8 +62,9 @@ class RecordCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Records the freeze and writes the trace."""
-        if opening.existing_kind(arguments.model) is not None:
-            return _read(arguments)
+        kind = opening.existing_kind(arguments.model)
+        if kind is not None:
+            return _read(arguments, analysis.ORIGINS[kind])
         process.require_posix("Recording a model in a child process")
         worker.check_recording(arguments)
         output = arguments.output or Path(f"{worker.model_name(arguments.model)}.fztrace")
@@ -89,13 +90,16 @@ class RecordCommand:
         raise _failure(ended, kept, arguments.via)
 
 
-def _read(arguments: argparse.Namespace) -> int:
+def _read(arguments: argparse.Namespace, what: str) -> int:
     """Makes a trace of what exists already."""
+    unused = worker.check_reading(arguments, what)
     name = Path(arguments.model).resolve().stem
     trace = opening.open_existing(arguments.model, name=name, call=arguments.command_line)
     output = arguments.output or Path(f"{name}.fztrace")
     fe.save(trace, output)
-    remark(f"{arguments.model} is {analysis.ORIGINS[trace.origin]}, so it was read; nothing of it was run or measured")
+    remark(f"{arguments.model} is {what}, so it was read; nothing of it was run or measured")
+    if unused is not None:
+        remark(unused)
     _tell(output, arguments.report)
     return FINE
 

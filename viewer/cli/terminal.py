@@ -184,19 +184,26 @@ def clock_text(seconds: float) -> str:
 
 
 def _try_to_write(stream: TextIO | None, text: str) -> None:
-    with suppress(OSError):
+    """Writes text; where a script put an object of its own in place of the stream, and that fails, to Python's."""
+    try:
         _write(stream, text)
+    except OSError:
+        pass
+    except Exception:  # noqa: BLE001 - the object is the script's, and may raise anything
+        with suppress(OSError):
+            _write(sys.__stderr__, text)
 
 
 def _write(stream: TextIO | None, text: str) -> None:
     """Writes text, with escapes for what the stream's encoding lacks (a path may hold undecodable bytes).
 
     Args:
-        stream: to write to, ``None`` if the parent process closed it, as Python sets it then.
+        stream: to write to, ``None`` if the parent process closed it, as Python sets it then; one that a script
+            closed gets nothing.
         text: to write.
     """
-    if stream is None:
+    if stream is None or getattr(stream, "closed", False):
         return
-    encoding = stream.encoding or "utf-8"
+    encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()

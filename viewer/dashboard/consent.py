@@ -15,13 +15,16 @@ DANGER: Final = (
 )
 
 
-def sandbox_of(message: Mapping[str, Any], model: str, status: worker.SandboxStatus) -> Literal[False] | None:
+def sandbox_of(
+    message: Mapping[str, Any], model: str, status: worker.SandboxStatus, agreed: str = "consent"
+) -> Literal[False] | None:
     """Returns `freeze_engine.worker.RecordRequest.sandbox` for a model that the page names.
 
     Args:
-        message: as the page sent it; its ``consent`` names the one file that the user agreed to open.
+        message: as the page sent it.
         model: as in `freeze_engine.worker.RecordRequest`.
         status: of this machine's sandbox.
+        agreed: the field of the message that names the one file that the user agreed to open.
 
     Returns:
         ``None`` for the default, which sandboxes untrusted models; ``False`` for no sandbox.
@@ -31,6 +34,6 @@ def sandbox_of(message: Mapping[str, Any], model: str, status: worker.SandboxSta
     """
     if status.problem is None or model_kind(model) == "example":
         return None
-    if message.get("consent") == model:
+    if message.get(agreed) == model:
         return False
     raise fe.SandboxError(f"{model} was not opened: {status.problem}. {DANGER}. Agree to that first, in the form.")

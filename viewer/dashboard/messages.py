@@ -21,6 +21,7 @@ from viewer.dashboard.library import drop_if_empty, recordings_folder
 from viewer.dashboard.record_request import (
     form_values,
     model_kind,
+    page_float_model,
     page_imports,
     page_model,
     read_request,
@@ -90,8 +91,12 @@ class Messages:
 
     async def _record(self, message: Message) -> Reply:
         named = message.get("model")
-        self._use(named, *_list_of(message.get("inputs")))
+        self._use(named, message.get("float_model"), *_list_of(message.get("inputs")))
         sandbox = await self._sandbox_of(message, page_model(named)) if isinstance(named, str) else None
+        float_model = page_float_model(message)
+        if float_model is not None:
+            of_float = await self._sandbox_of(message, float_model, "float_consent")
+            sandbox = of_float if sandbox is None else sandbox
         return self._begin(replace(record_request(message, recordings_folder(), datetime.now()), sandbox=sandbox))
 
     def _begin(self, request: worker.RecordRequest) -> Reply:
@@ -168,8 +173,8 @@ class Messages:
             return None
         return {"model": str(path), "problem": None, "danger": DANGER, "existing": analysis.ORIGINS[kind]}
 
-    async def _sandbox_of(self, message: Message, model: str) -> Literal[False] | None:
-        return sandbox_of(message, model, await _in_daemon_thread(worker.sandbox_status))
+    async def _sandbox_of(self, message: Message, model: str, agreed: str = "consent") -> Literal[False] | None:
+        return sandbox_of(message, model, await _in_daemon_thread(worker.sandbox_status), agreed)
 
     async def _parse_input(self, message: Message) -> Reply:
         return {"ok": True, "says": input_text(requests.parse_input(_field(message, "text")))}

@@ -82,6 +82,27 @@ def _check_imports(model: str, names: tuple[str, ...]) -> None:
             )
 
 
+def page_float_model(message: Mapping[str, Any]) -> str | None:
+    """Returns the model that the page names as the one that the recorded model was quantised from.
+
+    Args:
+        message: as the page sent it.
+
+    Raises:
+        FreezerError: it is neither an example nor a model file whose layers can be watched while they run.
+    """
+    text = _optional_text(message.get("float_model"), "float_model")
+    if text is None or not text.strip():
+        return None
+    model = page_model(text)
+    if model_kind(model) in ("torchscript", "frozen"):
+        raise fe.FreezerError(
+            f"Float model: {model} is a TorchScript file, whose layers do not show what they compute. Choose an "
+            "exported program (torch.export.save)."
+        )
+    return model
+
+
 def model_kind(model: str) -> str | None:
     """Returns ``example``, or the kind of the file.
 
@@ -116,6 +137,7 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> w
     for name, value in (("via", values["via"]), ("preserve", preserved)):
         if value and name not in offer["takes"]:
             raise fe.FreezerError(f"{offer['name']} takes no {name}; leave it out, or choose another backend.")
+    float_model = page_float_model(message)
     options = _options(message.get("options"), offer)
     measure = _measure(message.get("measure"))
     call = _call(message.get("call"))
@@ -130,6 +152,7 @@ def record_request(message: Mapping[str, Any], folder: Path, now: datetime) -> w
         call=call,
         name=name,
         trusted=False,
+        float_model=float_model,
         **values,
     )
 
@@ -203,6 +226,7 @@ def form_values(request: worker.RecordRequest) -> dict[str, Any]:
         },
         "measure": None if measure is None else {name: getattr(measure, name) for name in MEASURE},
         "preserve": list(getattr(options, "preserved_attrs", ())),
+        "float_model": request.float_model,
         **{name: _listed(getattr(request, name)) for name in _VALUES},
     }
 
