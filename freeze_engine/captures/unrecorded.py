@@ -37,6 +37,12 @@ def unrecorded_lines(freezes: FreezeCapture, compiles: CompileCapture) -> Iterat
             f"torch had compiled {_counted(compiles.compiled_before, 'function')} before, and compiled none here: "
             "what is in its cache is not frozen again. Call torch.compiler.reset() first, or record the first call."
         )
+    elif compiles.functions_made and not (compiles.graphs_seen or compiles.compiles or seen):
+        yield (
+            f"torch.compile made {_counted(compiles.functions_made, 'function')}, and no graph got to Inductor: none was "
+            "called, or Dynamo skips the code, as it skips torch's own (nn.Sequential(...).compile() compiles nothing, "
+            "torch.compile(model) does)."
+        )
     for path in dict.fromkeys(freezes.loaded_frozen):
         yield f"{path} was frozen already when it was saved, so no pass ran here. Record where it is frozen."
 

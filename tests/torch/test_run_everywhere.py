@@ -279,3 +279,14 @@ def test_missing_freezes_are_explained(tmp_path: Path) -> None:
         compiled(torch.ones(1, 2))
     (reused,) = again.unrecorded
     assert reused.startswith("torch had compiled 1 function before")
+
+
+def test_a_model_compiled_in_place_that_dynamo_skips_is_explained() -> None:
+    torch.compiler.reset()
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2)).eval()
+    with fe.capture() as captured, torch._inductor.config.patch(freezing=True), torch.no_grad():
+        model.compile()
+        model(torch.ones(1, 2))
+    assert captured.traces == ()
+    (skipped,) = captured.unrecorded
+    assert skipped.startswith("torch.compile made 1 function, and no graph got to Inductor")

@@ -80,6 +80,8 @@ def _at_the_door() -> tuple[Patch, ...]:
     @functools.wraps(original)
     def enter(wrapper: Any, graph: Any, *args: Any, **kwargs: Any) -> Any:
         replace_inside()
+        for capture in _active.here():
+            capture.graphs_seen += 1
         tokens = (
             (handed, handed.set(graph)),
             (asked, asked.set(torch_private.compile_arguments(wrapper))),
@@ -91,7 +93,15 @@ def _at_the_door() -> tuple[Patch, ...]:
             for variable, token in tokens:
                 variable.reset(token)  # type: ignore[arg-type]
 
-    return (Patch(door.owner, door.attribute, enter),)
+    made = door.owner.__init__
+
+    @functools.wraps(made)
+    def make(wrapper: Any, *args: Any, **kwargs: Any) -> None:
+        for capture in _active.here():
+            capture.functions_made += 1
+        made(wrapper, *args, **kwargs)
+
+    return (Patch(door.owner, door.attribute, enter), Patch(door.owner, "__init__", make))
 
 
 def _inside() -> tuple[Patch, ...]:

@@ -41,6 +41,8 @@ class CompileCapture:
         self.compiled_before = torch_private.compiled_functions()
         #: The exceptions of this package that kept compiles from being recorded, in words.
         self.unread: list[str] = []
+        #: How many functions torch.compile made for Inductor, and how many graphs Dynamo passed on of any.
+        self.functions_made = self.graphs_seen = 0
         self.freezing = freezing
         self.observer = observer
         self.keep_inputs = keep_inputs
