@@ -39,9 +39,9 @@ def unrecorded_lines(freezes: FreezeCapture, compiles: CompileCapture) -> Iterat
         )
     elif compiles.functions_made and not (compiles.graphs_seen or compiles.compiles or seen):
         yield (
-            f"torch.compile made {_counted(compiles.functions_made, 'function')}, and no graph got to Inductor: none was "
-            "called, or Dynamo skips the code, as it skips torch's own (nn.Sequential(...).compile() compiles nothing, "
-            "torch.compile(model) does)."
+            f"torch.compile made {_counted(compiles.functions_made, 'function')}, and no graph got to Inductor: none "
+            "was called, or Dynamo skips the code, as it skips torch's own (nn.Sequential(...).compile() compiles "
+            "nothing, torch.compile(model) does)."
         )
     for path in dict.fromkeys(freezes.loaded_frozen):
         yield f"{path} was frozen already when it was saved, so no pass ran here. Record where it is frozen."
