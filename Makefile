@@ -1,6 +1,6 @@
 # Everything here works from a fresh checkout: what a target needs is set up first, in .venv.
 PYTHON ?= python3
-WORKERS ?= 3
+WORKERS ?= 4
 PYTEST_ARGS ?=
 
 BIN := .venv/bin
@@ -17,7 +17,7 @@ help:
 	@echo "make demo       record a ResNet-50's freeze and write its report, in demo/"
 	@echo "make zoo        record over 100 architectures, in zoo.sweep, and print their table; takes hours, and continues"
 	@echo "make dashboard  open the dashboard in the browser"
-	@echo "make test       run every test (WORKERS=3 PYTEST_ARGS=...)"
+	@echo "make test       run every test (WORKERS=4 PYTEST_ARGS=...)"
 	@echo "make coverage   run the tests of the engine and the views, and hold their coverage against its floor"
 	@echo "make check      linters, formatters and type checkers, of Python and JavaScript"
 	@echo "make format     let the formatter and the linter change what they can"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 # The same examples in every run, so that only a change can make a run fail.
-# ``--hypothesis-profile=searching`` searches for new ones.
+# ``--hypothesis-profile=searching`` searches for new ones, among twice as many.
 settings.register_profile("searching", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("steady", settings.get_profile("searching"), derandomize=True)
+settings.register_profile("steady", settings.get_profile("searching"), derandomize=True, max_examples=50)
 settings.load_profile("steady")
 
 # A shell makes its background processes, and their servers and recordings, ignore Ctrl-C.

@@ -67,7 +67,7 @@ class RunningServer:
         self, path: str, headers: dict[str, str] | None = None, method: str = "GET", body: bytes | None = None
     ) -> Answer:
         """Sends a request, with no credentials but those in ``headers``."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         try:
             with suppress(BrokenPipeError):  # the server may answer and close before it has the whole body
                 connection.request(method, path, body, headers or {})
@@ -80,7 +80,7 @@ class RunningServer:
     def ended(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str]:
         """Ends the server, and returns its exit code and its standard error."""
         self.process.send_signal(number)
-        _, told = self.process.communicate(timeout=60)
+        _, told = self.process.communicate(timeout=300)
         return self.process.returncode, told
 
 
@@ -104,12 +104,12 @@ def running_server(folder: Path, *words: str) -> Iterator[RunningServer]:
     try:
         assert process.stdout is not None
         link = process.stdout.readline().strip()
-        assert link.startswith("http://"), process.communicate(timeout=60)[1]
+        assert link.startswith("http://"), process.communicate(timeout=300)[1]
         yield RunningServer(process, link, folder)
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)  # a kill would leave its temporary folder behind
         try:
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
         finally:
             process.kill()

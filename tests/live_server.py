@@ -22,7 +22,7 @@ from viewer.dashboard.upload_store import UploadLimits
 
 TOKEN = "the-printed-link-has-this-token"
 LAUNCH = "the-started-browser-has-this-token"
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 """Time limit of waits for the server, in s; only a failing test reaches it."""
 
 Result = TypeVar("Result")

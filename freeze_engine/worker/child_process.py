@@ -44,8 +44,13 @@ _OUTPUT_BYTES = 1 << 16
 _LOOK_S = 0.1
 _AFTERWARDS_S = 1.0
 _DEATH_S = 10.0
-#: A process that exceeds a limit prints its position before it is killed.
-_STACK_S = 0.05
+#: Looks at an ended process's pipes that are due whatever the time: a pipe holds at most 1 MiB.
+_LAST_LOOKS = 32
+#: A process that exceeds a limit prints its position before it is killed; it needs milliseconds on a quiet machine.
+_STACK_S = 3.0
+_STACK_LOOK_S = 0.02
+#: Of each dump of `faulthandler`.
+_STACK = b"(most recent call first)"
 _NO_LIMITS = Limits()
 _LAST_LINES = 5
 Stream = Literal["stdout", "stderr"]
@@ -88,6 +93,7 @@ class WorkerProcess:
         self._confinement = confinement
         self._lock = threading.Lock()
         self._output = bytearray()
+        self._written = 0
         self._unfinished = b""
         self._tree = ProcessTree()
         if confinement is not None:
@@ -163,21 +169,40 @@ class WorkerProcess:
             for descriptor in (self._lines, *self._printed):
                 os.set_blocking(descriptor, False)
                 selector.register(descriptor, selectors.EVENT_READ)
-            last_s = float("inf")
-            while time.monotonic() < min(last_s, float("inf") if until_s is None else until_s):
-                is_ready = bool(selector.select(_LOOK_S))
+            ended_s: float | None = None
+            looks, is_ready = 0, True
+
+            def goes_on() -> bool:
+                if ended_s is None:
+                    return until_s is None or time.monotonic() < until_s
+                # Its last output may still be unread, but other processes may hold the pipes open and write on.
+                return is_ready and (looks < _LAST_LOOKS or time.monotonic() < ended_s + _AFTERWARDS_S)
+
+            while goes_on():
+                is_over = ended_s is not None and not selector.get_map()
+                is_ready = bool(selector.select(0 if is_over else _LOOK_S))
                 for descriptor, stream in self._printed.items():
                     self._keep_printed(stream, self._drain(selector, descriptor))
                 yield from self._whole_lines(self._drain(selector, self._lines))
-                if self._has_ended():
-                    # Its last output is still unread, but other processes may hold the pipes open and write on.
-                    last_s = min(last_s, time.monotonic() + _AFTERWARDS_S) if is_ready else 0.0
+                if ended_s is not None:
+                    looks += 1
+                elif self._has_ended():
+                    ended_s, is_ready = time.monotonic(), True
 
     def dump_stack(self) -> None:
         """Lets the process print where its Python is, if it can."""
         with self._lock:
             if self._process.returncode is None:
                 self._signal(signal.SIGUSR1)
+
+    def await_stack(self) -> None:
+        """Lets the process print where its Python is, and reads that; gives up after some seconds."""
+        self.dump_stack()
+        before = -1
+        for _ in self.lines(time.monotonic() + _STACK_S):
+            if self._has_stack(before):
+                return
+            before = self._written
 
     def interrupt(self) -> None:
         """Raises `KeyboardInterrupt` in the process, as soon as its Python runs."""
@@ -229,9 +254,17 @@ class WorkerProcess:
             return self._process.returncode is not None
 
     def _end_for_limit(self) -> None:
+        """Runs on the thread of the limits, while another thread reads what the process prints."""
         self.dump_stack()
-        time.sleep(_STACK_S)
+        until_s, before = time.monotonic() + _STACK_S, -1
+        while self._process.returncode is None and time.monotonic() < until_s and not self._has_stack(before):
+            before = self._written
+            time.sleep(_STACK_LOOK_S)
         self.kill()
+
+    def _has_stack(self, before: int) -> bool:
+        """Returns whether a stack was printed, and nothing more since there were ``before`` bytes."""
+        return _STACK in self._output and self._written == before
 
     def _whole_lines(self, data: bytes) -> tuple[bytes | None, ...]:
         *whole, self._unfinished = (self._unfinished + data).split(b"\n")
@@ -243,6 +276,7 @@ class WorkerProcess:
     def _keep_printed(self, stream: Stream, data: bytes) -> None:
         self._output += data
         del self._output[:-_OUTPUT_BYTES]
+        self._written += len(data)
         if data and self._on_output is not None:
             self._on_output(stream, data)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +34,6 @@ from freeze_engine.worker.phases import KEEPING, WHOLE
 from freeze_engine.worker.request import REQUEST, RecordRequest, request_text
 from freeze_engine.worker.sandbox import Confinement, confinement_of
 
-_STACK_S = 0.5
 _POST_MORTEM_S = 300.0
 #: A recording of 10,000 nodes sends a few for each step.
 _MOST_EVENTS = 500_000
@@ -251,8 +249,7 @@ class RecordingProcess:
             if process.sandbox_problem is not None and not self._events:
                 raise SandboxError(process.sandbox_problem)
             if exit_code is None:
-                process.dump_stack()
-                deque(process.lines(time.monotonic() + _STACK_S), maxlen=0)
+                process.await_stack()
             return _ChildReport(ended, exit_code, process.printed, process.excess)
         finally:
             with self._lock:

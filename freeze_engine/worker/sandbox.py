@@ -28,7 +28,7 @@ _NAMESPACES: Final = (
 )
 #: bubblewrap has it from version 0.8 on; some containers do not allow it.
 _NO_FURTHER: Final = ("--disable-userns",)
-_PROBE_S: Final = 20.0
+_PROBE_S: Final = 120.0
 _SIGNALLED: Final = 128
 
 

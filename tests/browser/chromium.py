@@ -15,7 +15,7 @@ ARGUMENTS = (
 )
 ONE_RENDERER = "--renderer-process-limit=1"
 """Shows all pages of a context in one process, which then starts once and compiles each script once."""
-PATIENCE_MS = 120_000
+PATIENCE_MS = 300_000
 """Time limit of waits for a page, in ms; only a failing test reaches it."""
 WITHOUT_TOUR = """if (location.origin !== "null" && !location.search.includes("tour")) {
   localStorage.setItem("freezer-toured", "1");

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
+
+from tests.browser.accessibility import violations
 
 LAYOUT = (Path(__file__).parent / "every_screen.js").read_text("utf-8")
 DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
@@ -23,5 +24,4 @@ def layouts(page: Page) -> Iterator[str]:
 
 def axe(page: Page) -> list[str]:
     """Returns all that axe finds on the page that is shown."""
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    return [f"{one['id']}: {[node['html'][:120] for node in one['nodes']][:3]}" for one in found]
+    return [f"{one['id']}: {[node['html'][:120] for node in one['nodes']][:3]}" for one in violations(page)]

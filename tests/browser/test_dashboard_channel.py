@@ -32,6 +32,7 @@ var FreezerDashboard = {
   },
 };
 """
+IS_RECENT = "(path) => channel.library.recent.some((entry) => entry.path === path)"
 RECORD = {
     "type": "record",
     "model": "example:counter",
@@ -53,8 +54,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 @pytest.fixture
-def listener(page: Page, server: RunningServer) -> Page:
-    return _opened(page, server.link)
+def listener(page: Page, server: RunningServer) -> Iterator[Page]:
+    """A page that listens; each recording of its test ends with it, and is taken off the list."""
+    yield _opened(page, server.link)
+    for id_ in page.evaluate("channel.jobs.map((job) => job.id)"):
+        _ended(page, id_)
+        _ask(page, type="dismiss", job=id_)
+    page.wait_for_function("() => channel.jobs.length === 0")
 
 
 def _opened(page: Page, link: str) -> Page:
@@ -91,8 +97,12 @@ def _job(page: Page, id_: str) -> dict[str, Any]:
 
 
 def _ended(page: Page, id_: str) -> dict[str, Any]:
+    """Waits for the end of a recording, and until its trace is one of the recent ones, if there is one."""
     page.wait_for_function("(id) => channel.jobs.some((job) => job.id === id && job.state !== 'running')", arg=id_)
-    return _job(page, id_)
+    ended = _job(page, id_)
+    if ended["trace"] is not None:
+        page.wait_for_function(IS_RECENT, arg=ended["trace"])
+    return ended
 
 
 def test_the_page_gets_its_root_and_values(listener: Page, server: RunningServer) -> None:
@@ -119,7 +129,9 @@ def test_the_page_is_complete_before_its_session_and_what_it_asks_meanwhile_is_a
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
     (server.folder / "folder-of-this-test").mkdir()
-    page.wait_for_function("performance.getEntriesByType('resource').some((one) => one.name.includes('panel.min.js'))")
+    page.wait_for_function(
+        "() => performance.getEntriesByType('resource').some((one) => one.name.includes('panel.min.js'))"
+    )
     (request,) = held
     request.continue_()
     expect(dialog.get_by_text("folder-of-this-test")).to_be_visible()
@@ -160,7 +172,7 @@ def test_a_recording_is_followed_from_every_tab(
     context = browser.new_context()
     context.set_default_timeout(PATIENCE_MS)
     other = _opened(context.new_page(), server.link)
-    job = _recording(listener, measure={"seconds": 0.2})
+    job = _recording(listener, measure={"seconds": 1})
     ended = _ended(listener, job)
     assert (ended["state"], ended["error"], ended["name"]) == ("finished", None, "counter")
     assert [step["index"] for step in ended["steps"]] == list(range(len(ended["steps"])))
@@ -170,7 +182,6 @@ def test_a_recording_is_followed_from_every_tab(
     assert len(counts) > 2
     assert counts == sorted(counts)
     assert _ended(other, job)["steps"] == ended["steps"]
-    other.wait_for_function("(path) => channel.library.recent.some((entry) => entry.path === path)", arg=ended["trace"])
     context.close()
     status = listener.evaluate(
         "(path) => fetch(channel.url('trace/data', { path })).then((r) => r.status)", ended["trace"]
@@ -192,19 +203,21 @@ def test_cancelling_one_recording_leaves_the_other_running(listener: Page, serve
 
 
 def test_the_page_stays_responsive_while_a_model_is_recorded(listener: Page) -> None:
-    job = _recording(listener, model="example:resnet50")
+    job = _recording(listener, model="example:resnet50", measure={"seconds": 900})  # longer than this waits for its end
     answers = 0
-    while _job(listener, job)["state"] == "running":
+    while answers <= 10 or _job(listener, job)["preview"] is None:
         _ask(listener, type="parse_input", text="1x3")
         answers += 1
-    assert answers > 10
+        assert _job(listener, job)["state"] == "running"
+    _ask(listener, type="cancel", job=job)
+    assert _ended(listener, job)["state"] == "cancelled"
 
 
 def test_a_model_is_inspected_for_all_tabs(listener: Page) -> None:
     summary = _ask(listener, type="inspect", model="example:preserved_version")
     assert (summary["name"], summary["preserved"]) == ("preserved_version", ["sub.version"])
     assert "sub.version" in [attribute["path"] for attribute in summary["attributes"]]
-    listener.wait_for_function("channel.site.devices !== null")
+    listener.wait_for_function("() => channel.site.devices !== null")
     assert "cpu" in listener.evaluate("channel.site.devices")
 
 
@@ -239,7 +252,7 @@ def test_lost_connection_shows_a_message(page: Page, problems: list[str], tmp_pa
         _opened(page, server.link)
         code, told = server.ended()
     assert (code, "Traceback" in told) == (0, False), told
-    page.wait_for_function("lost !== null")
+    page.wait_for_function("() => lost !== null")
     assert page.evaluate("lost") == "The connection to the server is lost."
     assert "connection to the server is lost" in _refused(page, type="list", path="/")
     problems.clear()  # the browser itself tells of the broken connection

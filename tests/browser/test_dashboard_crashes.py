@@ -20,7 +20,7 @@ from playwright.sync_api import Page, expect
 import freeze_engine as fe
 from tests.browser.record_form import switch_measuring_off
 
-SLOW_MS = 120_000  # torch is imported by each recording, on a machine that may be busy
+SLOW_MS = 300_000  # torch is imported by each recording, on a machine that may be busy
 MAIN = Path(__file__).parents[2]
 MODELS = "tests.torch.worker_models"
 TOKEN = "a-token-that-no-trace-may-hold"
@@ -75,7 +75,7 @@ def served(page: Page, data: Path, tmp_path: Path) -> Iterator[Served]:
                 page.locator("html[data-session=open]").wait_for(state="attached", timeout=SLOW_MS)
             finally:
                 server.send_signal(signal.SIGINT)
-            assert server.wait(timeout=60) == 0
+            assert server.wait(timeout=300) == 0
 
 
 def traces(data: Path) -> list[fe.Trace]:

@@ -98,6 +98,7 @@ def test_a_page_of_another_origin_gets_nothing(
     page = context.new_page()
     page.goto(f"http://{server.host}/?token={TOKEN}")
     page.get_by_text("Examples").first.wait_for()
+    page.locator("html[data-session=open]").wait_for(state="attached")  # from now on nothing on the page changes
     own = page.evaluate("(url) => fetch(url).then((answer) => answer.status)", f"/trace/data?path={trace}")
     assert own == 200  # it is logged in
 

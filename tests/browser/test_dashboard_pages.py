@@ -462,7 +462,7 @@ def test_cancelling(opened: Opener) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("This recording is not known here")
     set_jobs(page, {}, steps=1)
     page.keyboard.press("x")
-    page.wait_for_function("fake.asked.some((message) => message.type === 'cancel')")
+    page.wait_for_function("() => fake.asked.some((message) => message.type === 'cancel')")
     set_jobs(page, {"state": "cancelled", "message": "cancelled in Inline of forward"}, steps=1)
     expect(page.get_by_role("region", name="Result")).to_contain_text("Cancelled in Inline of forward")
     expect(page.get_by_role("button", name="Try again with changes…")).to_be_visible()
@@ -490,7 +490,7 @@ def test_a_recording_that_waits_says_its_place_and_when_it_starts(opened: Opener
     expect(page.get_by_title("Recording goes on")).to_have_text("1 waiting")
     assert (too_wide(page), serious_findings(page)) == ([], [])
     row.get_by_role("button", name="Cancel counter").click()
-    page.wait_for_function("fake.asked.some((message) => message.type === 'cancel')")
+    page.wait_for_function("() => fake.asked.some((message) => message.type === 'cancel')")
     row.get_by_role("link", name="counter").click()
     set_jobs(page, {"message": "freezing: Inline of forward", "waited_s": 45.0, "elapsed_s": 2.0}, steps=2)
     expect(work).to_contain_text("freezing: Inline of forward")
@@ -582,7 +582,7 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
     assert (arguments.memory, arguments.latency, arguments.seconds) == (False, None, 3)
     assert (arguments.threads, arguments.input_sets) == (2, 1)
     page.get_by_role("button", name="Record", exact=True).click()
-    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    page.wait_for_function("() => fake.asked.some((message) => message.type === 'record')")
     (message,) = asked(page, "record")
     assert shlex.split(message["call"]) == words
     assert message["inputs"] == ["tokens=2x16:int64:0..30000"]
@@ -620,7 +620,7 @@ def test_the_form_offers_inductor_with_its_own_options(opened: Opener) -> None:
     assert (arguments.backend, arguments.mode, arguments.dynamic) == ("inductor", "max-autotune", False)
     assert (arguments.force_disable_caches, arguments.max_autotune, arguments.preserved_attrs) == (True, None, None)
     page.get_by_role("button", name="Record", exact=True).click()
-    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    page.wait_for_function("() => fake.asked.some((message) => message.type === 'record')")
     (message,) = asked(page, "record")
     assert shlex.split(message["call"]) == words
     assert (message["backend"], message["preserve"], message["via"]) == ("inductor", [], None)
@@ -650,7 +650,7 @@ def test_an_example_is_recorded_with_the_backend_chosen(opened: Opener) -> None:
     page = opened()
     page.get_by_role("combobox", name="Record examples with").select_option("inductor")
     page.get_by_role("button", name="Record counter").click()
-    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    page.wait_for_function("() => fake.asked.some((message) => message.type === 'record')")
     (message,) = asked(page, "record")
     assert (message["backend"], message["call"]) == (
         "inductor",
@@ -779,7 +779,7 @@ def test_a_failed_call_stands_at_its_field_with_its_fix(opened: Opener) -> None:
     expect(ids).to_contain_text("One call of the model fails")
     page.get_by_role("button", name="Record", exact=True).click()
     page.get_by_role("button", name="Record anyway").click()
-    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    page.wait_for_function("() => fake.asked.some((message) => message.type === 'record')")
     assert [message["inputs"] for message in asked(page, "record")] == [["2x3:int64:0..7"]]
 
 
@@ -798,7 +798,7 @@ def test_a_missing_argument_adds_its_row(opened: Opener) -> None:
     page.keyboard.type("2")
     expect(page.get_by_text("takes more than 60 s")).to_be_visible()
     page.get_by_role("button", name="Record", exact=True).click()  # a call without an outcome holds nothing up
-    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    page.wait_for_function("() => fake.asked.some((message) => message.type === 'record')")
     assert [message["inputs"] for message in asked(page, "record")] == [["1x16:int64:0..100", "float:2"]]
 
 
@@ -852,7 +852,7 @@ def test_without_a_sandbox_a_file_is_opened_only_after_the_user_agrees(opened: O
         {"type": "inspect", "model": "net.pt", "imports": [], "consent": "/models/net.pt"}
     ]
     page.get_by_role("button", name="Record", exact=True).click()
-    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    page.wait_for_function("() => fake.asked.some((message) => message.type === 'record')")
     [sent] = asked(page, "record")
     assert (sent["model"], sent["consent"]) == ("net.pt", "/models/net.pt")
 

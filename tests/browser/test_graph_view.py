@@ -351,7 +351,7 @@ def test_double_click_opens_and_closes(graph: Harness) -> None:
     graph.run("await view.groups.collapseAll(); view.fit()")
     x, y = centre_of(graph, "layer1")
     graph.page.mouse.dblclick(x, y)
-    graph.page.wait_for_function("view.groups.open.has('layer1')")
+    graph.page.wait_for_function("() => view.groups.open.has('layer1')")
 
 
 def test_nested_blocks_are_groups(graph: Harness) -> None:
@@ -517,7 +517,7 @@ def test_keys_walk_along_edges(graph: Harness) -> None:
     assert selected("ArrowDown") == "sum"
     assert selected("ArrowDown") == "looped"
     graph.page.keyboard.press("Enter")
-    graph.page.wait_for_function("!view.groups.open.has('looped/')")
+    graph.page.wait_for_function("() => !view.groups.open.has('looped/')")
     assert selected("ArrowDown") == "future"
     assert selected("n") in {"y", "normed", "sum"}
     zoom = graph.run("return view.camera.zoom")
@@ -545,7 +545,7 @@ def test_the_wheel_zooms_about_the_pointer_and_dragging_pans_both_panes(graph: H
     old = graph.run(spot)
     graph.page.mouse.move(1000, 300)
     graph.page.mouse.wheel(0, -200)
-    graph.page.wait_for_function("view.camera.zoom > 1.05")
+    graph.page.wait_for_function("() => view.camera.zoom > 1.05")
     assert graph.run(spot) == pytest.approx(old, abs=0.01)
     start = graph.run("return view.camera.place()")
     graph.page.mouse.down()
@@ -563,12 +563,12 @@ def test_the_wheel_can_be_left_to_the_page(graph: Harness) -> None:
     graph.run("window.left = []; addEventListener('wheel', (event) => left.push(!event.defaultPrevented))")
     graph.page.mouse.move(1000, 300)
     graph.page.mouse.wheel(0, -200)
-    graph.page.wait_for_function("left.length === 1")
+    graph.page.wait_for_function("() => left.length === 1")
     assert graph.run("return view.camera.zoom") == zoom
     graph.page.keyboard.down("Control")
     graph.page.mouse.wheel(0, -20)
     graph.page.keyboard.up("Control")
-    graph.page.wait_for_function("left.length === 2")
+    graph.page.wait_for_function("() => left.length === 2")
     assert graph.run("return left") == [True, False]
     assert graph.run("return view.camera.zoom") > zoom
 
@@ -674,7 +674,7 @@ def test_view_resizes_with_its_container_and_can_be_removed(graph: Harness) -> N
     graph.open(small_trace())
     graph.show(8)
     graph.run("document.getElementById('graph').style.width = '500px'")
-    graph.page.wait_for_function("view.stage.canvas.width === 500")
+    graph.page.wait_for_function("() => view.stage.canvas.width === 500")
     graph.run("view.destroy()")
     assert graph.run("return document.getElementById('graph').childElementCount") == 0
 

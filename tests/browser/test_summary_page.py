@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from tests.browser.accessibility import violations
 from tests.browser.chromium import windowless_chromium
 from tests.browser.pages import each_once
 from tests.builders import empty_trace, failed_trace, small_trace
@@ -112,8 +112,7 @@ def test_axe_finds_nothing_and_nothing_is_cut(opened: Opener, scheme: str):
         page.set_viewport_size({"width": width, "height": 844})
         expect(page.locator("#viewer")).to_have_attribute("data-size", room)
         assert page.evaluate(CUT) == []
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+    assert [(one["id"], one["nodes"][0]["html"]) for one in violations(page)] == []
 
 
 def test_a_card_can_be_drawn_as_png(tmp_path: Path):

@@ -13,7 +13,7 @@ from typing import Any
 from jupyter_client.blocking.client import BlockingKernelClient
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120
+PATIENCE_S = 300
 """Time limit of waits for a server, a kernel or torch's import, in s; they take seconds on a quiet machine."""
 
 

@@ -17,6 +17,9 @@ from tests.notebook.kernels import ROOT, execute, notebook_of, read_notebook
 NOTEBOOKS = ROOT / "notebooks"
 TESTED = ("inductor", "quickstart", "which_pass_moved_the_numbers", "why_not_frozen")
 
+#: Nothing in these pages depends on how long it measures.
+BRIEFLY = "import freeze_engine; freeze_engine.record.__kwdefaults__['measure'] = freeze_engine.Measure(seconds=0.5)"
+
 Ran = Callable[[str], tuple[Any, Path]]
 
 
@@ -154,5 +157,5 @@ def test_one_compile_is_held_against_others(ran: Ran) -> None:
 def test_the_readme_and_the_guide_run_in_a_notebook(page: str, tmp_path: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```i?python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    ran = execute(notebook_of(*blocks, "print(view)"), tmp_path)
+    ran = execute(notebook_of(BRIEFLY, *blocks, "print(view)"), tmp_path)
     assert text_of(ran.cells[-1]) == "<View of Sequential, step 3>\n"

@@ -68,7 +68,7 @@ def test_half_sent_heads_and_idle_connections_end(tmp_path: Path) -> None:
 
 
 def test_a_body_that_stands_still_ends_and_one_that_moves_does_not(tmp_path: Path) -> None:
-    with live_server(tmp_path, patience=Patience(head_s=NEVER_S, stall_s=3)) as server:
+    with live_server(tmp_path, patience=Patience(head_s=NEVER_S, stall_s=10)) as server:
         server.inside(lambda: server.server.uploads.join("page"))
         with server.connect() as still, server.connect() as moving:
             still.sendall(_upload_head(server, "page", 1 << 20) + b"x")

@@ -82,7 +82,7 @@ def launched(tmp_path: Path) -> Iterator[Launched]:
     finally:
         told.unlink(missing_ok=True)
         process.terminate()
-        process.communicate(timeout=120)
+        process.communicate(timeout=300)
 
 
 def test_secrets_readable_in_the_browser_process_open_nothing(launched: Launched) -> None:

@@ -70,6 +70,7 @@ def test_small_answers_do_not_wait_for_a_report(server: RunningServer, renderer:
     os.kill(renderer, signal.SIGSTOP)  # the report is not done before the test says so
     try:
         report = Asking(server, "/trace/report?path=small.fztrace")
+        _until(lambda: _waits(renderer))
         for path in ("/assets/dashboard.js", "/assets/start.js", "/"):
             assert server.ask(path, server.cookie).status == 200
         # There is a second process for what somebody else opens.

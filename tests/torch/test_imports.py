@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 import freeze_engine as fe
 from freeze_engine.models.loading import load_model
+from freeze_engine.models.untrusted import canonical_copy
 
 PACKAGE = """
 import torch
@@ -73,7 +74,12 @@ def refusal(spec: str, **options: Any) -> str:
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_missing_operators_are_named_with_the_remedy(exported: Path, tmp_path: Path, trusted: bool) -> None:
+def test_missing_operators_are_named_with_the_remedy(
+    exported: Path, tmp_path: Path, trusted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As in a process that has not imported torchao yet.
+    known = canonical_copy.operator_namespaces() - {"torchao"}
+    monkeypatch.setattr(canonical_copy, "operator_namespaces", lambda: known)
     absent = ("torch.ops.torchao.not_there.default", "torch.ops.some_package.halve.default")
     spec = with_operators(exported, tmp_path / "net.pt2", *absent)
     message = refusal(spec, trusted=trusted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -51,12 +52,10 @@ def convolutional(told: dict[str, Any]) -> Iterator[fe.Recording]:
         told["module"], told["preserved"] = freeze(*args)
         return told["module"], told["preserved"]
 
-    freezing.freeze = spied
-    try:
-        with fresh():
-            yield record(filled(Convolutional()), image())
-    finally:
-        freezing.freeze = freeze
+    with fresh():
+        with mock.patch.object(freezing, "freeze", spied):
+            recording = record(filled(Convolutional()), image())
+        yield recording
 
 
 @pytest.fixture(scope="module")

@@ -320,7 +320,7 @@ def test_a_recording_in_a_process_of_its_own_checks_as_well(tmp_path: Path) -> N
     )
     process = RecordingProcess(request, lambda event: None)
     process.start()
-    ended = process.wait(120)
+    ended = process.wait(300)
     assert ended is not None
     assert ended.outcome == "finished"
     [check] = fe.load(request.output).checks

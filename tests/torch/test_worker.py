@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -27,6 +29,7 @@ from freeze_engine.worker import (
     RecordRequest,
     record_task,
 )
+from freeze_engine.worker.child_process import WorkerProcess
 from freeze_engine.worker.events import read_event
 from freeze_engine.worker.phases import KEEPING, WHOLE, planned
 from freeze_engine.worker.request import REQUEST, request_text
@@ -118,7 +121,7 @@ def workers(caller: int) -> dict[int, str]:
 
 
 def gone(pids) -> bool:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + LIMIT_S
     while left := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
         if time.monotonic() > deadline:
             return False
@@ -575,7 +578,7 @@ def test_an_interrupt_keeps_what_was_recorded(output):
     job.start()
     job.wait_for(lambda event: isinstance(event, JobProgress) and "latency" in event.message)
     job.process.interrupt()
-    ended = job.process.wait(60)
+    ended = job.process.wait(LIMIT_S)
     assert (ended.outcome, ended.trace, ended.error) == ("cancelled", output, None)
     assert ended.message == f"cancelled while measuring {ended.died_in}"
     trace = fe.load(output)
@@ -591,7 +594,7 @@ def test_an_interrupt_before_there_is_anything(output):
     # While it imports, Python may drop an interrupt: one that comes in a callback of importlib's locks is only printed.
     assert asleep.wait(LIMIT_S)
     job.process.interrupt()
-    ended = job.process.wait(60)
+    ended = job.process.wait(LIMIT_S)
     assert (ended.outcome, ended.trace, ended.message) == ("cancelled", None, "cancelled while loading the model")
     assert not output.exists()
 
@@ -603,7 +606,7 @@ def test_an_interrupt_that_the_model_catches_ends_it_too(model, output):
     job.start()
     assert asleep.wait(LIMIT_S)
     job.process.interrupt()
-    ended = job.process.wait(60)
+    ended = job.process.wait(LIMIT_S)
     assert (ended.outcome, ended.trace, ended.error) == ("cancelled", None, None)
     assert ended.message.startswith("cancelled while ")
 
@@ -638,12 +641,25 @@ def test_output_right_before_a_crash_is_kept(output):
     assert ended.log[0] == "the last thing I see"
 
 
+def test_last_output_is_read_however_late_the_end_is_noticed(output, monkeypatch):
+    """On a busy machine the process may have ended long before its pipes are read."""
+    drain, clock = WorkerProcess._drain, itertools.count(0, 10)
+    monkeypatch.setattr(
+        WorkerProcess, "_drain", lambda self, *pipe: b"" if self.exit_code is None else drain(self, *pipe)
+    )
+    late = SimpleNamespace(monotonic=lambda: float(next(clock)), sleep=time.sleep)
+    monkeypatch.setattr("freeze_engine.worker.child_process.time", late)
+    job = Job(output, "printing_and_dying", limit_s=None)
+    assert job.run().log[0] == "the last thing I see"
+    assert job.phases()[:2] == ["importing torch", "loading the model"]
+
+
 @pytest.mark.cold_workers
 def test_cancelling_at_once(output):
     job = Job(output, "slow")
     job.start()
     job.process.cancel()
-    ended = job.process.wait(30)
+    ended = job.process.wait(LIMIT_S)
     assert (ended.outcome, ended.trace) == ("cancelled", None)
     assert not any(map(keeps, job.events))
     assert not output.exists()
@@ -658,7 +674,7 @@ def test_exception_of_the_listener_ends_the_recording(output, monkeypatch):
 
     process = RecordingProcess(RecordRequest(f"{MODELS}:slow", output), fail)
     process.start()
-    assert process.wait(60).outcome == "failed"
+    assert process.wait(LIMIT_S).outcome == "failed"
     assert [each.exc_type for each in raised] == [KeyError]
 
 

@@ -492,3 +492,10 @@ def test_the_name_of_the_frozen_baseline_is_written_once():
         if isinstance(node, ast.Constant) and node.value == COMPILED_FROZEN
     ]
     assert writing == [str(Path("freeze_engine/trace/baselines.py"))]
+
+
+def test_conditions_that_tests_of_pages_wait_for_are_functions() -> None:
+    """Of a bare expression playwright evaluates the text at each look, which a page's policy refuses at the second."""
+    bare = re.compile(r"wait_for_function\(\s*[\"'](?!\()")
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)]
+    assert [path.name for path in files if bare.search(path.read_text(encoding="utf-8"))] == []

@@ -21,7 +21,7 @@ from viewer.dashboard.handlers_base import JsonHandler
 from viewer.dashboard.listening_socket import listen, port_of
 
 TOKEN = "the-token-of-these-tests"
-LIMIT_S = 120.0
+LIMIT_S = 300.0
 Ask = Callable[..., Awaitable[HTTPResponse]]
 
 

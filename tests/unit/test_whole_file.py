@@ -17,7 +17,7 @@ from freeze_engine.process.whole_file import write_whole
 from tests.builders import small_trace
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 120
+LIMIT_S = 300
 BEFORE = "what was there before"
 _WRITER = """\
 import os, sys

@@ -122,7 +122,7 @@ def test_process_over_its_limit_is_killed(allowed, limit, said):
         ended = threading.Event()
         watch = LimitWatch(tree, allowed, ended.set)
         watch.start()
-        assert ended.wait(60)
+        assert ended.wait(300)
         watch.stop()
     assert watch.excess is not None
     assert (watch.excess.limit, watch.excess.message[-len(said) :]) == (limit, said)
