@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Final, Literal
 
 from freeze_engine.models.untrusted.exported_program import is_exported_program
 from freeze_engine.models.untrusted.script_archive import is_frozen_file
 from freeze_engine.models.untrusted.strict_zip import ZipRefusedError, zip_members
+from freeze_engine.models.untrusted.zip_names import loose_names
 from freeze_engine.serde import is_trace_file
 
 FileKind = Literal["torchscript", "frozen", "exported", "trace", "tensor", "legacy"]
@@ -55,8 +55,4 @@ def _archive_names(path: Path) -> frozenset[str]:
             return frozenset(member.name for member in zip_members(stream))
     except ZipRefusedError:
         pass
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return frozenset(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
-        return frozenset()
+    return frozenset(loose_names(path) or ())

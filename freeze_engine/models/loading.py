@@ -35,6 +35,7 @@ from freeze_engine.models.other_files import other_file
 from freeze_engine.models.tensors import device_named, moved
 from freeze_engine.models.untrusted.canonical_copy import canonical_copy, check_archive
 from freeze_engine.models.untrusted.exported_program import ProgramOrigin, program_operators
+from freeze_engine.models.untrusted.refusals import quoted
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.suggestions import did_you_mean
 
@@ -197,7 +198,7 @@ def _untrusted(path: Path, namespaces: Set[str]) -> LoadedModel:
 def _unreadable(path: Path, origin: ProgramOrigin, error: BaseException | None) -> str:
     return (
         f"{path} looks like an exported program, written by torch {origin.torch_version} with schema "
-        f"{origin.schema_version}, but torch {torch.__version__} cannot load it: {error}"
+        f"{origin.schema_version}, but torch {torch.__version__} cannot load it: {quoted(str(error))}"
     )
 
 

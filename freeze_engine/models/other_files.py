@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from freeze_engine.models.file_kinds import file_kind
+from freeze_engine.models.untrusted.zip_names import loose_names
 
 _HEAD_BYTES: Final = 4096
 _JSON_LENGTH_BYTES: Final = 8
@@ -108,10 +108,8 @@ def _bare_weights(name: str) -> Callable[[Path], OtherFile]:
 
 
 def _archive(path: Path) -> OtherFile:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+    names = loose_names(path)
+    if names is None:
         what = "the beginning of a zip archive, as TorchScript files and exported programs are, cut short or damaged"
         return _said(what, _COPY_AGAIN)
     if any("aotinductor" in name for name in names):

@@ -15,6 +15,7 @@ from typing import Final
 from freeze_engine.errors import FreezerError
 from freeze_engine.process.posix import try_lock, unlock
 from freeze_engine.process.whole_file import write_files
+from freeze_engine.sweep.bounded_json import MAX_MANIFEST_BYTES, MAX_ROW_BYTES, MAX_ROWS_BYTES, parsed, read_bounded
 from freeze_engine.sweep.row import SweepRow, read_row, row_text
 
 MANIFEST: Final = "sweep.json"
@@ -75,9 +76,13 @@ def read_sweep(folder: Path) -> Sweep:
         FreezerError: it is not the folder of a sweep, or a file in it is damaged.
     """
     name, planned = _manifest(folder)
-    rows, waiting = [], []
+    rows, waiting, left_bytes = [], [], MAX_ROWS_BYTES
     for key, label in planned:
-        row = finished_row(folder, key)
+        text = _row_bytes(folder, key)
+        left_bytes -= len(text or b"")
+        if left_bytes < 0:
+            raise FreezerError(f"{folder}: the rows have more than {MAX_ROWS_BYTES} bytes, and are not read")
+        row = None if text is None else _read_row(folder, key, text)
         if row is None:
             waiting.append(label)
         else:
@@ -91,16 +96,36 @@ def finished_row(folder: Path, key: str) -> SweepRow | None:
     Raises:
         FreezerError: the row's file is damaged.
     """
-    path = folder / ROWS / f"{key}.json"
+    text = _row_bytes(folder, key)
+    return None if text is None else _read_row(folder, key, text)
+
+
+def _row_path(folder: Path, key: str) -> Path:
+    return folder / ROWS / f"{key}.json"
+
+
+def _row_bytes(folder: Path, key: str) -> bytes | None:
+    path = _row_path(folder, key)
     try:
-        row = read_row(path.read_text(encoding="utf-8"))
+        return read_bounded(path, MAX_ROW_BYTES)
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError, FreezerError) as error:
-        raise FreezerError(f"{path}: the row cannot be read: {error}; remove it to record it anew") from error
+    except (OSError, FreezerError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _read_row(folder: Path, key: str, text: bytes) -> SweepRow:
+    try:
+        row = read_row(text)
+    except FreezerError as error:
+        raise _unreadable(_row_path(folder, key), error) from error
     # The folder may come from elsewhere: a row names a file inside of it, or none.
     is_inside = re.fullmatch(rf"{TRACES}/[^/\0]+", row.trace) is not None
     return row if is_inside or not row.trace else replace(row, trace="")
+
+
+def _unreadable(path: Path, error: Exception) -> FreezerError:
+    return FreezerError(f"{path}: the row cannot be read: {error}; remove it to record it anew")
 
 
 @contextlib.contextmanager
@@ -202,13 +227,13 @@ def _file_name(row: SweepRow) -> str:
 def _manifest(folder: Path) -> tuple[str, list[tuple[str, str]]]:
     path = folder / MANIFEST
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parsed(read_bounded(path, MAX_MANIFEST_BYTES))
         version = document["version"]
         planned = [(str(row["key"]), str(row["label"])) for row in document["rows"]]
         name = str(document["name"])
     except FileNotFoundError as error:
         raise FreezerError(f"{folder} is not the folder of a sweep: it has no {MANIFEST}") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, FreezerError, KeyError, TypeError) as error:
         raise FreezerError(f"{path} is damaged: {error}; run the sweep again, which does nothing twice") from error
     if version != _VERSION:
         raise FreezerError(

@@ -55,7 +55,7 @@ def read_plan(path: Path) -> SweepPlan:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FreezerError(f"{path}: the sweep's file cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FreezerError(f"{path}: it is no TOML: {error}") from error
     return plan_of(document, path)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from freeze_engine.errors import FreezerError
+from freeze_engine.sweep.bounded_json import parsed
 
 Status = Literal["recorded", "failed", "crashed", "timed_out", "over_limit", "killed"]
 _KEY: Final = "column"
-_TYPES: Final = {"str": (str,), "Status": (str,), "float": (float, int), "int": (int,), "bool": (bool,)}
+_TYPES: Final = {"str": (str,), "float": (float, int), "int": (int,), "bool": (bool,)}
 
 
 def column(description: str, default: Any = None) -> Any:
@@ -119,16 +120,13 @@ def row_text(row: SweepRow) -> str:
     return json.dumps(asdict(row), ensure_ascii=False, allow_nan=True)
 
 
-def read_row(text: str) -> SweepRow:
+def read_row(text: str | bytes) -> SweepRow:
     """Returns the row that `row_text` wrote; columns that it lacks or has too many are of another version.
 
     Raises:
         FreezerError: it is no row.
     """
-    try:
-        given = json.loads(text)
-    except ValueError as error:
-        raise FreezerError(f"it is not JSON: {error}") from error
+    given = parsed(text)
     if not isinstance(given, dict) or not isinstance(given.get("key"), str) or not isinstance(given.get("model"), str):
         raise FreezerError("it is not a row of a sweep")
     known = {each.name: str(each.type) for each in fields(SweepRow)}
@@ -140,6 +138,8 @@ def _value(name: str, value: Any, kind: str) -> Any:
     if kind.startswith("tuple"):
         is_right = isinstance(value, list) and all(isinstance(each, str) for each in value)
         value = tuple(value) if is_right else value
+    elif kind == "Status":
+        is_right = value in get_args(Status)
     else:
         is_right = (value is None and kind.endswith("| None")) or type(value) in _TYPES[kind.partition(" ")[0]]
     if not is_right:

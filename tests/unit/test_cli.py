@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import shlex
@@ -143,6 +144,22 @@ def test_output_that_cannot_be_written(small_file: Path, to: str, code: int, sai
     command = f"{shlex.quote(sys.executable)} -m viewer.cli stats {shlex.quote(str(small_file))} {to}"
     ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=_ROOT, check=False)
     assert (ended.returncode, ended.stderr) == (code, said)
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["check", "--help"]])
+def test_help_that_cannot_be_written(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = io.StringIO()
+    monkeypatch.setattr("sys.stderr", errors)
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        monkeypatch.setattr("viewer.cli.terminal.leave_output", lambda: None)
+        assert main(words) == 2
+        monkeypatch.setattr("sys.stdout", sys.__stdout__)
+        with contextlib.suppress(OSError):
+            full.close()
+    assert errors.getvalue() == (
+        "freezer-ui: the result cannot be written to standard output: No space left on device\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import pytest
 import freeze_engine as fe
 from freeze_engine.backends.inductor.kernels.generated_code import calls
 from freeze_engine.errors import FreezerError
+from freeze_engine.models import file_kind, other_file
 from freeze_engine.models.untrusted import plain_pickles, script_archive
 from freeze_engine.opening import (
     bounds,
@@ -539,3 +540,20 @@ def test_a_text_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(code_graph, "MAX_TEXT_BYTES", 10)
     with pytest.raises(CodeError, match="it has 11 characters"):
         code_graph.parsed("a" * 11, "it")
+
+
+@pytest.mark.parametrize("comment", [b"", b"other readers find another directory"])
+def test_directory_beyond_the_bounds_is_not_read(
+    comment: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.comment = comment
+        for name in ("a/data.pkl", "a/constants.pkl", *(f"a/data/{number}" for number in range(100))):
+            archive.writestr(name, b"")
+    assert file_kind(path) == "torchscript"
+    monkeypatch.setattr("freeze_engine.models.untrusted.strict_zip._LONGEST_DIRECTORY_BYTES", 1000)
+    monkeypatch.setattr("freeze_engine.models.untrusted.zip_names.MAX_DIRECTORY_BYTES", 1000)
+    assert file_kind(path) is None
+    assert existing_kind(path) is None
+    assert "damaged" in other_file(path).what

@@ -17,6 +17,7 @@ from hypothesis import given, strategies as st
 import freeze_engine as fe
 from freeze_engine.trace import Notice
 from tests.builders import failed_trace, small_trace
+from tests.sweeps import failed_row, make_sweep, sweep_row
 from viewer.cli import main
 from viewer.cli.terminal import ProgressLine
 from viewer.text.printable import PassedOn, printable, printable_json
@@ -77,6 +78,10 @@ def poisoned(tmp_path, monkeypatch):
     failure = replace(trace.failure, message=SIGNS, name=SIGNS)
     fe.save(replace(trace, name=SIGNS, call=SIGNS, notices=notices, failure=failure), "bad.fztrace")
     fe.save(small_trace(), "good.fztrace")
+    make_sweep(Path("bad.sweep"), failed_row("net", SIGNS, command=SIGNS), name=SIGNS, with_traces=False)
+    make_sweep(Path("good.sweep"), sweep_row(), with_traces=False)
+    quoted = "".join(f"\\u{ord(sign):04x}" for sign in SIGNS)
+    Path("bad.toml").write_text(f'[[models]]\nmodel = "no{quoted}such"\n')
 
 
 @pytest.mark.usefixtures("poisoned")
@@ -94,8 +99,18 @@ def poisoned(tmp_path, monkeypatch):
         ["record", "example:counter", "--input", SIGNS],
         [f"no{SIGNS}such.pt"],
         ["-v", "stats", f"no{SIGNS}such"],
+        ["summary", "bad.fztrace"],
+        ["summary", "bad.fztrace", "--markdown"],
+        ["summary", "good.fztrace", "bad.fztrace", "--markdown"],
+        ["check", "bad.fztrace", "--no-notices", "unread", "--github"],
+        ["check", "bad.sweep"],
+        ["check", "bad.sweep", "--github"],
+        ["diff", "bad.sweep", "good.sweep"],
+        ["diff", "bad.sweep", "good.sweep", "--json"],
+        ["sweep", "bad.toml", "--dry-run"],
+        ["export", "bad.fztrace", "--format", "csv", "-o", f"no{SIGNS}such/x"],
     ],
-    ids=range(11),
+    ids=range(21),
 )
 def test_no_command_sends_what_it_was_given(words, capsys):
     with contextlib.suppress(SystemExit):

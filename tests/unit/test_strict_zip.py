@@ -9,6 +9,7 @@ import zlib
 
 import pytest
 
+from freeze_engine.models.untrusted.exported_program import RefusedError, texts
 from freeze_engine.models.untrusted.strict_zip import ZipRefusedError, member_bytes, zip_members
 
 LOCAL, CENTRAL, END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
@@ -207,3 +208,11 @@ def test_every_changed_byte_is_refused_or_changes_nothing():
             continue
         # Versions and dates, which no reader uses to find or read a member.
         assert found == MEMBERS
+
+
+def test_no_refusal_quotes_more_than_a_reader_can_use():
+    assert len(refusal(packed({"name": "a" * 60_000, "local": {"crc": 1}}))) < 600
+    for rule in (texts.guard_text, texts.identifier, texts.dotted_path, texts.option, texts.operator):
+        with pytest.raises(RefusedError) as caught:
+            rule("%" * 1_000_000)
+        assert len(str(caught.value)) < 600

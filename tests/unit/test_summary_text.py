@@ -87,7 +87,7 @@ def test_file_that_is_not_a_trace_exits_with_2(tmp_path, capsys):
         ("[x](javascript:1)", "\\[x\\](javascript:1)"),
         ("a | b", "a \\| b"),
         ("two\nlines", "two lines"),
-        ("@team fix #1", "@\u200bteam fix \\#1"),
+        ("@team fix #1", "@&#8203;team fix \\#1"),
     ],
 )
 def test_texts_of_models_are_no_markdown(text, shown):

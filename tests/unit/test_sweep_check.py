@@ -197,7 +197,7 @@ def test_the_markdown_shows_names_literally() -> None:
     text = check_markdown(subjects("<b>|net|"), "Freezing zoo")
     assert text.splitlines()[:3] == ["### Freezing zoo", "", "**1 of 2 recordings meets all expectations**"]
     assert "&lt;b&gt;\\|net\\|" in text
-    assert "@\u200bteam" in text
+    assert "@&#8203;team" in text
 
 
 def test_the_outputs_for_ci_are_written(

@@ -84,6 +84,9 @@ def _answered(words: list[str]) -> int:
     except BrokenPipeError:
         leave_output()  # the reader has closed the pipe, as `head` does
         return FINE
+    except CommandError as error:  # --help or --version cannot be written
+        remark(str(error))
+        return error.exit_code
     except OSError as error:  # from a path: too long, in a removed folder, on a faulty disk
         if {"-v", "--traceback"} & set(words):
             show_traceback("".join(traceback.format_exception(error)))

@@ -59,8 +59,17 @@ def show_traceback(text: str) -> None:
 
 
 def show_help(text: str, stream: TextIO | None) -> None:
-    """Writes argparse's text, by default to standard error; ignores a failed write."""
-    _try_to_write(stream or sys.stderr, printable(text, _OWN))
+    """Writes argparse's text.
+
+    Args:
+        text: the help, or a message about wrong arguments.
+        stream: standard output for help, written as by `say`; otherwise the text goes to standard error, and a failed
+            write is ignored.
+    """
+    if stream is not None and stream is sys.stdout:
+        say(text)
+    else:
+        _try_to_write(sys.stderr, printable(text, _OWN))
 
 
 def leave_output() -> None:

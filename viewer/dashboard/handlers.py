@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 import freeze_engine as fe
-from freeze_engine import sweep
 from viewer.dashboard.folder_listing import page_path
 from viewer.dashboard.handlers_base import JsonHandler
 from viewer.dashboard.payloads import Payload
@@ -78,16 +76,8 @@ class SweepDataHandler(TraceHandler):
     async def get(self) -> None:
         """Writes the result of `sweep_data`."""
         folder, earlier = page_path(self.get_query_argument("path")), self.get_query_argument("since", None)
-        before = None if earlier is None else page_path(earlier)
-        self.set_header("Content-Type", "application/json; charset=UTF-8")
-        self.finish(await asyncio.to_thread(_sweep_text, folder, before))
-
-
-def _sweep_text(folder: Path, before: Path | None) -> str:
-    from viewer.sweep_page import sweep_data  # it imports Bokeh, which takes a while
-
-    data = sweep_data(sweep.read_sweep(folder), None if before is None else sweep.read_sweep(before))
-    return json.dumps(data, ensure_ascii=False, allow_nan=False)
+        paths = (folder,) if earlier is None else (folder, page_path(earlier))
+        self.write_payload(await self._state.sweep_page(paths))
 
 
 class TraceFileHandler(TraceHandler):

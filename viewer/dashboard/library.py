@@ -124,7 +124,7 @@ class Library:
         """Returns the list; skips invalid entries, as in a damaged file."""
         try:
             rows = json.loads(self._file.read_text("utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return []
         found = [_entry(row) for row in rows] if isinstance(rows, list) else []
         return [entry for entry in found if entry is not None]

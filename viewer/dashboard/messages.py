@@ -97,7 +97,9 @@ class Messages:
         if float_model is not None:
             of_float = await self._sandbox_of(message, float_model, "float_consent")
             sandbox = of_float if sandbox is None else sandbox
-        return self._begin(replace(record_request(message, recordings_folder(), datetime.now()), sandbox=sandbox))
+        # Looking at a file takes a while if it has many members, or is on a slow disk.
+        request = await asyncio.to_thread(record_request, message, recordings_folder(), datetime.now())
+        return self._begin(replace(request, sandbox=sandbox))
 
     def _begin(self, request: worker.RecordRequest) -> Reply:
         try:
@@ -132,7 +134,7 @@ class Messages:
         if is_likely and self._state.site.devices != summary.devices:
             self._state.site = replace(self._state.site, devices=summary.devices)
             self._state.tell("site")
-        return asdict(summary) | {"kind": model_kind(model)}
+        return asdict(summary) | {"kind": await asyncio.to_thread(model_kind, model)}
 
     async def _try(self, message: Message) -> Reply:
         """Calls the model once, on the inputs that the form shows."""
@@ -159,7 +161,8 @@ class Messages:
             return existing
         model = page_model(_field(message, "model"))
         status = await _in_daemon_thread(worker.sandbox_status)
-        problem = None if model_kind(model) == "example" else status.problem
+        kind = await asyncio.to_thread(model_kind, model)
+        problem = None if kind == "example" else status.problem
         return {"model": model, "problem": problem, "danger": DANGER}
 
     async def _existing(self, text: str) -> Reply | None:
@@ -174,7 +177,8 @@ class Messages:
         return {"model": str(path), "problem": None, "danger": DANGER, "existing": analysis.ORIGINS[kind]}
 
     async def _sandbox_of(self, message: Message, model: str, agreed: str = "consent") -> Literal[False] | None:
-        return sandbox_of(message, model, await _in_daemon_thread(worker.sandbox_status), agreed)
+        status = await _in_daemon_thread(worker.sandbox_status)
+        return await asyncio.to_thread(sandbox_of, message, model, status, agreed)
 
     async def _parse_input(self, message: Message) -> Reply:
         return {"ok": True, "says": input_text(requests.parse_input(_field(message, "text")))}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import freeze_engine as fe
+from freeze_engine import sweep
 from viewer.dashboard.library import RecentTrace, recent_trace
 
 MAX_ENTRIES: Final = 16
@@ -19,13 +20,14 @@ MAX_BYTES: Final = 64 << 20
 """Size of the cache in bytes; it keeps the latest payloads that fit."""
 
 Key = tuple[object, ...]
-Kind = Literal["payload", "report", "entry"]
-"""Products of traces: the viewer's data, the HTML report, or only the entry of the list of recent traces."""
+Kind = Literal["payload", "report", "entry", "sweep"]
+"""Products of traces: the viewer's data, the HTML report, or only the entry of the list of recent traces.
+Of sweeps: the data of their page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """Product of one trace, or of two.
+    """Product of one trace, or of two, or of sweeps.
 
     Attributes:
         data: gzip'd JSON for the viewer, or a report's HTML.
@@ -115,10 +117,26 @@ def entry_payload(path: Path) -> Payload:
     return Payload(b"", (recent_trace(fe.load(path), path),))
 
 
+def sweep_payload(paths: Sequence[Path]) -> Payload:
+    """Returns the data of a sweep's page.
+
+    Args:
+        paths: absolute, of the folder of the sweep, and of an earlier one to compare it with.
+
+    Raises:
+        FreezerError: one is not the folder of a sweep, or a file in it is damaged.
+    """
+    from viewer.sweep_page import sweep_data
+
+    found, earlier = sweep.read_sweep(paths[0]), [sweep.read_sweep(path) for path in paths[1:]]
+    return Payload(packed(sweep_data(found, earlier[0] if earlier else None)), ())
+
+
 MAKERS: Final[Mapping[Kind, Callable[[Sequence[Path]], Payload]]] = {
     "payload": make_payload,
     "report": lambda paths: report_payload(*paths),
     "entry": lambda paths: entry_payload(*paths),
+    "sweep": sweep_payload,
 }
 """The function that makes each kind; the renderer process calls it."""
 

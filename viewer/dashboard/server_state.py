@@ -137,6 +137,17 @@ class State:
         """
         return await self._made[kind].get((kind, *payload_key(paths)), lambda: self._renderers.render(kind, paths))
 
+    async def sweep_page(self, paths: tuple[Path, ...]) -> Payload:
+        """Renders the page of a sweep as its folder is now, in a process of its own as traces are.
+
+        Args:
+            paths: absolute, of the folder, and of an earlier sweep to compare it with.
+
+        Raises:
+            FreezerError: a folder is not that of a sweep, or a file in it is damaged.
+        """
+        return await self._renderers.render("sweep", paths)
+
     async def payload(self, paths: tuple[Path, ...]) -> Payload:
         """Returns the data that the page loads for one trace or two, and puts these first among the recent traces.
 

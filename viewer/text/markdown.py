@@ -16,14 +16,15 @@ from viewer.text.summary_changes import change_lines
 from viewer.views.summary import about_text, pass_name, pass_row
 
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]|~#!])")
-_NO_BREAK: Final = "\u200b"
+#: A space without width, as an entity: the terminal shows the character itself as an escape.
+_NO_WIDTH: Final = "&#8203;"
 
 
 def markdown_text(text: str) -> str:
     """Returns a text as Markdown that shows it literally: no markup, no HTML, no mention of a person."""
     escaped = _SPECIAL.sub(r"\\\1", " ".join(printable(text, "\n\t").split()))
     escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return escaped.replace("@", f"@{_NO_BREAK}")
+    return escaped.replace("@", f"@{_NO_WIDTH}")
 
 
 def summary_markdown(trace: fe.Trace) -> str:

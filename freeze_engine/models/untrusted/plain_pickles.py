@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn
 
+from freeze_engine.models.untrusted.refusals import UntrustedFileError
 from freeze_engine.models.untrusted.strict_zip import ZipMember, member_bytes, zip_members
 
 _LONGEST_PICKLE_BYTES: Final = 64 << 20
@@ -94,7 +95,7 @@ ELEMENT_BYTES: Final = {
 _LOCATION: Final = re.compile(r"cpu|[a-z]{2,12}:\d{1,3}", re.ASCII)
 
 
-class PickleRefusedError(Exception):
+class PickleRefusedError(UntrustedFileError):
     """The file holds something that is neither a tensor nor plain data; the text says what."""
 
 

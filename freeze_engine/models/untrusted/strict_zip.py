@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Final
 
+from freeze_engine.models.untrusted.refusals import UntrustedFileError
+
 _END: Final = struct.Struct("<4s4H2LH")
 _END64: Final = struct.Struct("<4sQ2H2L4Q")
 _END64_LOCATOR: Final = struct.Struct("<4sLQL")
@@ -41,7 +43,7 @@ _LONGEST_DIRECTORY_BYTES: Final = 64 << 20
 _CHUNK_BYTES: Final = 1 << 20
 
 
-class ZipRefusedError(Exception):
+class ZipRefusedError(UntrustedFileError):
     """The file is no zip file, or one that readers may understand in two ways; the text says why."""
 
 

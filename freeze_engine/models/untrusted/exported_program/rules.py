@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from freeze_engine.models.untrusted.refusals import UntrustedFileError, quoted
+
 Rule = Callable[[Any], Any]
 
 _LARGEST: Final = 2**63
 
 
-class RefusedError(Exception):
+class RefusedError(UntrustedFileError):
     """A value is not one that is known to be harmless.
 
     Attributes:
@@ -21,11 +23,11 @@ class RefusedError(Exception):
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
-        self.what = what
+        self.what = quoted(what)
         self.place: list[str] = []
 
     def __str__(self) -> str:
-        return f"{self.what} at {'.'.join(self.place)}" if self.place else self.what
+        return f"{self.what} at {quoted('.'.join(self.place))}" if self.place else self.what
 
 
 def read_json(data: bytes) -> Any:
