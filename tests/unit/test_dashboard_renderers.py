@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import hashlib
+import json
 import os
 import signal
 import struct
@@ -19,8 +21,10 @@ from typing import Any
 import pytest
 
 import freeze_engine as fe
+from freeze_engine import sweep
 from tests.builders import small_trace
 from tests.loops import run
+from tests.sweeps import make_sweep, sweep_row
 from viewer.dashboard.library import Library
 from viewer.dashboard.payloads import MAKERS, Payload
 from viewer.dashboard.preload import EarlyPayload
@@ -29,6 +33,7 @@ from viewer.dashboard.renderers import Renderers
 from viewer.dashboard.server_info import Site
 from viewer.dashboard.server_state import State
 from viewer.report import render_report
+from viewer.sweep_page import sweep_data
 
 MAIN = Path(__file__).parents[2]
 #: Of address space: what the process itself needs, and hardly more.
@@ -61,16 +66,21 @@ def _with(renderers: Callable[[], Renderers], use: Callable[[Renderers], Corouti
 def test_a_renderer_makes_what_this_process_would(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "b.fztrace"
     fe.save(replace(small_trace(), name="Other"), other)
+    folder = make_sweep(tmp_path / "small.sweep", sweep_row(), with_traces=False)
 
     async def use(renderers: Renderers) -> list[Payload]:
         jobs = [("payload", (path,)), ("payload", (path, other)), ("report", (path,)), ("entry", (other,))]
+        jobs += [("sweep", (folder,)), ("sweep", (folder, folder))]
         return [await renderers.render(kind, paths) for kind, paths in jobs]  # type: ignore[arg-type]
 
-    single, pair, report, entry = _with(Renderers, use)
+    single, pair, report, entry, table, change = _with(Renderers, use)
     assert single == MAKERS["payload"]([path])
     assert pair == MAKERS["payload"]([path, other])
     assert report.data.decode() == render_report(small_trace())
     assert (entry.data, entry.shown[0].name) == (b"", "Other")
+    found = sweep.read_sweep(folder)
+    assert json.loads(gzip.decompress(table.data)) == json.loads(json.dumps(sweep_data(found)))
+    assert json.loads(gzip.decompress(change.data)) == json.loads(json.dumps(sweep_data(found, found)))
 
 
 @pytest.mark.parametrize("content", [None, b"no trace"])
