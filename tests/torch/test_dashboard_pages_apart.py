@@ -7,7 +7,6 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 import freeze_engine as fe
+from freeze_engine import worker
 from tests.builders import small_trace
 from tests.live_server import LAUNCH, PATIENCE_S, LiveServer, live_server
 from viewer.dashboard.upload_store import PageUploads, UploadLimits, UploadStore
@@ -69,14 +69,18 @@ def test_a_page_that_is_loaded_again_keeps_what_it_had_and_a_guess_gets_nothing(
 
 def test_an_upload_stays_for_the_recordings_that_need_it(tmp_path: Path) -> None:
     store, removed = _store(tmp_path)
-    model, tensor, other = (store.promise("a", name, 10) for name in ("net.pt", "x.pt", "y.pt"))
-    needed = [SimpleNamespace(model=str(model.path), inputs=(f"x={tensor.path}",))]
-    store._needed = lambda: needed  # type: ignore[return-value]
+    names = ("net.pt", "x.pt", "float.pt2", "y.pt")
+    model, tensor, of_float, other = (store.promise("a", name, 10) for name in names)
+    request = worker.RecordRequest(
+        str(model.path), tmp_path / "out", inputs=(f"x={tensor.path}",), float_model=str(of_float.path)
+    )
+    needed = [request]
+    store._needed = lambda: needed
     store.leave("a")
     assert removed == [other.path]
     needed.clear()
     store.sweep()
-    assert removed == [other.path, model.path, tensor.path]
+    assert removed == [other.path, model.path, tensor.path, of_float.path]
 
 
 def test_all_uploads_together_are_bounded_as_they_are_promised(tmp_path: Path) -> None:

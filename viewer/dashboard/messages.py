@@ -93,11 +93,11 @@ class Messages:
         named = message.get("model")
         self._use(named, message.get("float_model"), *_list_of(message.get("inputs")))
         sandbox = await self._sandbox_of(message, page_model(named)) if isinstance(named, str) else None
-        float_model = page_float_model(message)
+        # Looking at a file takes a while if it has many members, or is on a slow disk.
+        float_model = await asyncio.to_thread(page_float_model, message)
         if float_model is not None:
             of_float = await self._sandbox_of(message, float_model, "float_consent")
             sandbox = of_float if sandbox is None else sandbox
-        # Looking at a file takes a while if it has many members, or is on a slow disk.
         request = await asyncio.to_thread(record_request, message, recordings_folder(), datetime.now())
         return self._begin(replace(request, sandbox=sandbox))
 

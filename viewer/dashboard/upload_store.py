@@ -204,7 +204,7 @@ class PageUploads:
 
 
 def _needs(request: worker.RecordRequest, path: Path) -> bool:
-    return str(path) == request.model or any(str(path) in text for text in request.inputs)
+    return str(path) in (request.model, request.float_model) or any(str(path) in text for text in request.inputs)
 
 
 def _mib(size_bytes: int) -> str:
