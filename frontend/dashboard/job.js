@@ -244,7 +244,8 @@ export class JobPage {
       bad && kept && h("p", null, kept),
     );
     fill(this.log, job.log.join("\n"));
-    this.logPart.hidden = !job.log.length;
+    // A cancelled recording prints Python's name for a cancel, and nothing to act on.
+    this.logPart.hidden = job.log.every((line) => job.state === "cancelled" && line.trim() === "KeyboardInterrupt");
     requestAnimationFrame(() => (this.log.scrollTop = this.log.scrollHeight)); // the last line tells most
   }
 

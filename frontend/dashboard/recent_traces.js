@@ -111,7 +111,8 @@ export class RecentTraces {
     const gone =
       trace.missing &&
       h("span.fv-badge.fv-warn", { title: "The file was moved or deleted" }, sign("warn"), "file is gone");
-    const failed = trace.failed && h("span.fv-badge.fv-bad", null, "freeze failed");
+    const tone = trace.ending === "cancelled" ? "muted" : "bad";
+    const failed = trace.failed && h(`span.fv-badge.fv-${tone}`, null, trace.ending ?? "freeze failed");
     const unmeasured =
       trace.unmeasured && h("span.fv-badge.fv-warn", { title: lineText(trace.unmeasured) }, lacking(trace));
     const facts = nameText(

@@ -4,6 +4,7 @@ import { fill, h } from "../viewer/dom.js";
 import { button } from "./pieces.js";
 
 const KEY = "freezer-toured";
+const GAP = 5; // px between the ring and its place
 
 /**
  * Title, text, the tab to show (the first one if `first`), and the elements to point at, of which the first visible one counts.
@@ -91,12 +92,15 @@ export class Tour {
     this.stops = stopsOf(viewer.model.steps);
     this.at = 0;
     this.before = viewer.state();
+    /** The tab that the stop shows. */
+    this.tab = this.before.tab;
     this.back = /** @type {HTMLElement | null} */ (/** @type {any} */ (viewer.root.getRootNode()).activeElement);
     this.ring = h("div.fd-tour-ring", { "aria-hidden": "true" });
     this.box = h("div.fd-tour", { role: "dialog", tabindex: "-1", "aria-label": "Tour" });
     viewer.root.append(this.ring, this.box);
     this.resized = new ResizeObserver(() => this.place());
     this.resized.observe(viewer.root);
+    this.forget = viewer.on("tab", (/** @type {string} */ tab) => this.follow(tab));
     this.escape = (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
@@ -112,8 +116,8 @@ export class Tour {
   show() {
     const stop = this.stops[this.at];
     const [firstTab] = this.viewer.panels.keys();
-    if (stop.first) this.viewer.navigate({ tab: firstTab });
-    else if (stop.tab) this.viewer.navigate({ tab: stop.tab });
+    this.tab = stop.first ? firstTab : (stop.tab ?? this.tab);
+    this.viewer.navigate({ tab: this.tab });
     const isLast = this.at === this.stops.length - 1;
     const title = h("h2", null, stop.title);
     fill(
@@ -142,6 +146,17 @@ export class Tour {
     this.show();
   }
 
+  /**
+   * A reader who opens another tab has left the tour.
+   * @param {string} tab
+   */
+  follow(tab) {
+    if (tab === this.tab) return;
+    this.before = this.viewer.state();
+    this.back = null;
+    this.end();
+  }
+
   /** The ring around the place, the box beside it, both inside the viewer. */
   place() {
     const target = this.target();
@@ -149,7 +164,13 @@ export class Tour {
     target.scrollIntoView({ block: "nearest", inline: "nearest" });
     const [outer, inner] = [this.viewer.root.getBoundingClientRect(), target.getBoundingClientRect()];
     const [left, top] = [inner.left - outer.left, inner.top - outer.top];
-    const size = { left: `${left}px`, top: `${top}px`, width: `${inner.width}px`, height: `${inner.height}px` };
+    const edge = Math.max(0, Math.min(GAP, left, outer.width - left - inner.width)); // the ring stays inside
+    const size = {
+      left: `${left - edge}px`,
+      top: `${top - GAP}px`,
+      width: `${inner.width + 2 * edge}px`,
+      height: `${inner.height + 2 * GAP}px`,
+    };
     Object.assign(this.ring.style, size);
     const { offsetWidth: width, offsetHeight: height } = this.box;
     const isTall = inner.height > outer.height / 2; // the pass list: the box is beside it
@@ -172,6 +193,7 @@ export class Tour {
     running = null;
     document.removeEventListener("keydown", this.escape, true);
     this.resized.disconnect();
+    this.forget();
     this.ring.remove();
     this.box.remove();
     if (this.viewer.gone) return;

@@ -90,6 +90,8 @@ interface RecentTrace {
   nodes: number | null;
   unmeasured: string | null;
   verdict: string | null;
+  /** How a recording ended that did not finish: "cancelled". */
+  ending?: string | null;
   missing: boolean;
 }
 

@@ -48,7 +48,7 @@ export function uploadLine(app, done) {
 export async function uploadInto(app, place, file, done) {
   const bar = progress(`Upload of ${nameText(file.name)}`);
   const said = h("span.fv-num.fv-small", { role: "status" });
-  const { promise, cancel } = upload(app, file, (/** @type {any} */ sent) => {
+  const { promise, cancel } = upload(app, file, (sent) => {
     bar.update(sent, file.size);
     said.textContent = `${bytesText(sent)} of ${bytesText(file.size)}`;
   });
@@ -60,16 +60,16 @@ export async function uploadInto(app, place, file, done) {
     const path = await promise;
     fill(place);
     done(path);
-  } catch (/** @type {any} */ error) {
-    fill(place, h("p.fd-error", { role: "alert" }, error.message));
+  } catch (error) {
+    fill(place, h("p.fd-error", { role: "alert" }, error instanceof Error ? error.message : String(error)));
   }
 }
 
 /**
- * Streams a file to the server. XMLHttpRequest, because fetch tells nothing while it sends.
+ * Streams a file to the server. XMLHttpRequest, because fetch does not report the progress of an upload.
  * @param {Dashboard} app
  * @param {File} file
- * @param {any} onprogress
+ * @param {(sent: number) => void} onprogress gets the bytes sent so far
  * @returns {{promise: Promise<string>, cancel: () => void}} the path that the file has there
  */
 function upload(app, file, onprogress) {

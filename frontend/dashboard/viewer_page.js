@@ -165,7 +165,7 @@ export class ViewerPage {
   }
 
   /**
-   * Learns its name from what was loaded.
+   * Called with the loaded data before it is shown; a subclass takes the page's name from it.
    * @param {ViewerData} _data
    */
   named(_data) {}

@@ -116,7 +116,7 @@ export class ComparisonAttributesPanel {
                 fateBadge(/** @type {any} */ (row)[side].fate),
                 /** @type {any} */ (row)[side].reason ? ` ${/** @type {any} */ (row)[side].reason}` : null,
               ]
-            : h("span.fv-muted", null, "not there"),
+            : h("span.fv-muted", null, "absent"),
         ),
       ),
       h("div.fv-clip", { role: "cell" }, this.differs(row)),

@@ -13,7 +13,7 @@ export class ComparisonEnvironmentPanel {
     this.label = "Settings";
     const { settings, failures, near_misses: misses, names, made, calls, notices, facts } = app.model.comparison;
     this.count = settings.length;
-    const rows = settings.map(({ subject, name, a, b }) => line([subject, name, a ?? "not there", b ?? "not there"]));
+    const rows = settings.map(({ subject, name, a, b }) => line([subject, name, a ?? "absent", b ?? "absent"]));
     const traces = SIDES.map((side, index) =>
       h(
         "tr",
@@ -31,13 +31,13 @@ export class ComparisonEnvironmentPanel {
       rows.length
         ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows)
         : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")),
-      told("Notices", notices),
-      told("About this environment", facts),
+      noticeTable("Notices", notices),
+      noticeTable("About this environment", facts),
       failures.some(Boolean)
         ? grid(
-            "How the freezes ended",
+            "How the recordings ended",
             ["A", "B"],
-            [line(failures.map((/** @type {string | null} */ text) => text ?? "it did not fail"))],
+            [line(failures.map((/** @type {string | null} */ text) => text ?? "without an error"))],
           )
         : null,
       misses.some((side) => side.length)
@@ -59,7 +59,7 @@ export class ComparisonEnvironmentPanel {
  * @param {string} title
  * @param {any} sides
  */
-function told(title, sides) {
+function noticeTable(title, sides) {
   if (!sides.some((/** @type {any} */ side) => side.length)) return null;
   const rows = sides.flatMap((/** @type {any} */ side, /** @type {number} */ index) =>
     side.map((/** @type {{ message: any, quoted: any }} */ { message, quoted }) =>

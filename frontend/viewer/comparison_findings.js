@@ -80,13 +80,13 @@ export class ComparisonFindingsPanel {
     const known = steps.filter((step) => step !== null);
     const what = known.length ? this.app.link(name, { step: known[known.length - 1] }) : name;
     const sign = differs
-      ? h("span.fv-pair-new", { role: "img", "aria-label": "differs", title: "Another thing in each" }, "≠ ")
+      ? h("span.fv-pair-new", { role: "img", "aria-label": "differs", title: "The two traces differ" }, "≠ ")
       : null;
     return h(
       "tr",
       { class: differs ? "" : "fv-row-same", data: known.length ? { steps: known.join(" ") } : {} },
       h("th.fv-wrap", { scope: "row" }, sign, what, where ? h("div.fv-muted.fv-small", null, where) : null),
-      [a, b].map((cell) => h("td", null, cell ? told(cell, spread) : h("span.fv-muted", null, none))),
+      [a, b].map((cell) => h("td", null, cell ? content(cell, spread) : h("span.fv-muted", null, none))),
     );
   }
 }
@@ -103,7 +103,7 @@ function heading(app, side) {
  * @param {{ text: any, note: any, tone: any, details: any, ratio: any }} options
  * @param {any} spread
  */
-function told({ text, note, tone, details, ratio }, spread) {
+function content({ text, note, tone, details, ratio }, spread) {
   return [
     ratio ? ratioBar(ratio, spread) : null,
     h("div.fv-num", { class: `fv-${tone}` }, text),

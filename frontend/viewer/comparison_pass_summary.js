@@ -2,6 +2,7 @@
 
 import { fill, h } from "./dom.js";
 import { Pair, stepLabel } from "./pair.js";
+import { stripToggle } from "./strip_toggle.js";
 
 export class ComparisonSummary {
   /** @param {ComparisonApp} app */
@@ -25,7 +26,7 @@ export class ComparisonSummary {
     ];
     fill(
       this.element,
-      h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)),
+      h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair), stripToggle(this.element)),
       row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null,
       h(
         "dl.fv-summary-facts",

@@ -98,11 +98,7 @@ export class CrossBackendViewer extends ComparisonViewer {
       h(
         "div.fv-facts",
         { tabindex: "0", role: "group", "aria-label": "In short" },
-        fact(
-          "both did something",
-          this.link(`${both.length} of ${pairs.length}`, { tab: "pairs" }),
-          "purposes of passes",
-        ),
+        fact("done by both", this.link(`${both.length} of ${pairs.length}`, { tab: "pairs" }), "purposes of passes"),
         fact(
           "parameters and buffers",
           fates.length

@@ -4,6 +4,7 @@ import { fill, h } from "./dom.js";
 import { grid } from "./grid.js";
 import { ratioAxis, ratioBar, ratioSpread } from "./ratio.js";
 import { term } from "./terms.js";
+import { measuringNotes } from "./measuring_notes.js";
 import { TIDIED, part, wide } from "./finding_parts.js";
 import { memoryPart } from "./memory_findings.js";
 import { ablationPart } from "./ablation_findings.js";
@@ -95,13 +96,7 @@ export class FindingsPanel {
       row.verdict === "faster" || row.verdict === "slower"
         ? h(`strong.fv-verdict-${row.verdict}`, null, row.words)
         : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
-    return h(
-      "p",
-      null,
-      `All passes together${of}: `,
-      words,
-      row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null,
-    );
+    return [h("p", null, `All passes together${of}: `, words), measuringNotes(row.notes)];
   }
 
   // --- what moved the numbers

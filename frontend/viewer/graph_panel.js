@@ -4,6 +4,7 @@ import { create } from "../graph/view.js";
 import { COLOUR_CHOICES, colouringOf } from "./colouring.js";
 import { fill, h } from "./dom.js";
 import { GraphSearch } from "./graph_search.js";
+import { Menu } from "./menu.js";
 import { telling } from "./source_links.js";
 
 const NARROW = 620; // px below which two graphs side by side are too small to read
@@ -37,7 +38,7 @@ export class GraphPanel {
         ["split", "Before | after"],
         ["before", "Before"],
         ["after", "After"],
-      ].map(([value, text]) => h("option", { value }, text)),
+      ].map(([value, text]) => h("option", { value, data: { text } }, text)),
     );
     /** @type {ElementOf<"select">} */
     this.colour = h(
@@ -48,7 +49,6 @@ export class GraphPanel {
       },
       COLOUR_CHOICES.map(([value, text]) => h("option", { value }, text)),
     );
-    this.note = h("span.fv-muted.fv-small.fv-panes-note", null, "Both graphs side by side need a wider window.");
     this.element = h(
       "div.fv-panel-body",
       null,
@@ -59,14 +59,15 @@ export class GraphPanel {
         this.button("←", "Previous node that changed", () => this.view.nextChange(-1)),
         this.button("→", "Next node that changed", () => this.view.nextChange(1)),
         this.panes,
-        h("label.fv-check", { title: "What the colour of a box says" }, "Colour by", this.colour),
-        h("label.fv-check", { title: "Mark what reads or holds attributes by their fate" }, this.fates, "Mark fates"),
-        this.note,
-        h("span.fv-spring"),
-        this.button("SVG", "Save the picture as SVG", () =>
-          this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" })),
+        h("label.fv-check", { title: "What the colour of a box shows" }, "Colour by", this.colour),
+        h(
+          "label.fv-check",
+          { title: "Mark what reads or holds attributes by their fate" },
+          this.fates,
+          h("span", null, h("span.fv-mark-word", null, "Mark "), "fates"),
         ),
-        this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG())),
+        h("span.fv-spring"),
+        this.saving(),
       ),
       this.canvas,
     );
@@ -83,6 +84,30 @@ export class GraphPanel {
       { type: "button", title, "aria-label": title, onclick: () => this.view && run() },
       text,
     );
+  }
+
+  /** The pictures that can be saved. */
+  saving() {
+    const title = "Save the graph as a picture";
+    const button = h("button.fv-button", { type: "button", title, "aria-label": title }, "Save…");
+    const item = (/** @type {string} */ kind, /** @type {() => unknown} */ run) => ({
+      content: `Save the picture as ${kind}`,
+      run: () => this.view && run(),
+    });
+    const menu = new Menu(button, "Save", [
+      item("SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))),
+      item("PNG", async () => this.save("png", await this.view.toPNG())),
+    ]);
+    this.app.stops.push(() => menu.destroy());
+    return menu.element;
+  }
+
+  /** Says in the list of panes that both graphs do not fit, where that is so. */
+  sayRoom() {
+    const both = this.panes.options[0];
+    const isNarrow = this.canvas.clientWidth < NARROW;
+    both.disabled = isNarrow;
+    both.textContent = isNarrow ? `${both.dataset.text} (needs a wider window)` : (both.dataset.text ?? "");
   }
 
   /** Made when first shown: drawing needs a container that has a size. */
@@ -132,7 +157,7 @@ export class GraphPanel {
     this.fates.checked = state.fates;
     this.panes.value = this.panesFor(state);
     this.colour.value = state.colour;
-    this.note.hidden = this.panes.value === state.panes;
+    this.sayRoom();
     const { pair } = this.app;
     if (!pair) {
       fill(this.canvas, h("p.fv-empty", null, "This trace holds no graph."));

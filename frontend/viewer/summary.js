@@ -2,11 +2,15 @@
 
 import { fill, h } from "./dom.js";
 import { stepLabel } from "./pair.js";
+import { stripToggle } from "./strip_toggle.js";
 import { term } from "./terms.js";
 import { comparedFacts, stepFacts } from "./pass_facts.js";
 
 /** @type {Record<string, string>} */
 const TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
+
+/** Kinds of facts that a small window shows on demand, by the first word of their labels. @type {Record<string, string>} */
+const KINDS = { operators: "fv-summary-operators", latency: "fv-summary-long", largest: "fv-summary-long" };
 
 export class PassSummary {
   /** @param {Viewer} app */
@@ -15,28 +19,6 @@ export class PassSummary {
     this.shown = /** @type {any} */ (undefined);
     this.app = app;
     this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
-    this.isOpen = false;
-  }
-
-  /** A phone shows the rest of the strip on demand. */
-  toggle() {
-    const text = () => (this.isOpen ? "Less" : "More");
-    const button = h(
-      "button.fv-linklike.fv-small.fv-summary-toggle",
-      {
-        type: "button",
-        "aria-expanded": String(this.isOpen),
-        onclick: () => {
-          this.isOpen = !this.isOpen;
-          this.element.dataset.open = String(this.isOpen);
-          button.setAttribute("aria-expanded", String(this.isOpen));
-          fill(button, text());
-        },
-      },
-      text(),
-    );
-    this.element.dataset.open = String(this.isOpen);
-    return button;
   }
 
   /** @param {State} state */
@@ -64,7 +46,7 @@ export class PassSummary {
         this.app.passes.drawerButton(),
         pair.chosen ? this.names(pair) : name(step, this.app),
         this.comparing(state, pair),
-        this.toggle(),
+        stripToggle(this.element),
       ),
       h(
         "dl.fv-summary-facts",
@@ -74,7 +56,7 @@ export class PassSummary {
           .map(([label, ...value]) =>
             h(
               "div",
-              { class: label.startsWith("operators") ? "fv-summary-operators" : "" },
+              { class: KINDS[label.split(/[ ,]/)[0]] ?? "" },
               h("dt", null, this.label(label)),
               h("dd.fv-num", null, value),
             ),

@@ -6,31 +6,42 @@ import { explains } from "./terms.js";
 export class Tabs {
   /**
    * @param {Viewer} app
-   * @param {any[]} panels
+   * @param {Panel[]} panels
    */
   constructor(app, panels) {
     this.app = app;
     this.panels = panels;
     this.buttons = new Map(panels.map((panel) => [panel.id, this.button(panel)]));
-    this.element = h("div.fv-tabs", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.key(event) }, [
+    this.list = h("div.fv-tabs", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.key(event) }, [
       ...this.buttons.values(),
     ]);
-    this.panes = panels.map((panel) => {
-      panel.pane = h(
-        "div.fv-pane",
-        {
-          role: "tabpanel",
-          id: `${app.prefix}-pane-${panel.id}`,
-          "aria-labelledby": `${app.prefix}-tab-${panel.id}`,
-          hidden: true,
-        },
-        panel.element,
-      );
-      return panel.pane;
-    });
+    this.element = h("div.fv-tabs-frame", null, this.list);
+    this.list.addEventListener("scroll", () => this.fade(), { passive: true });
+    const sized = new ResizeObserver(() => this.fade());
+    sized.observe(this.list);
+    app.stops.push(() => sized.disconnect());
+    /** @type {Map<string, HTMLElement>} */
+    this.paneOf = new Map(panels.map((panel) => [panel.id, this.pane(panel)]));
+    this.panes = [...this.paneOf.values()];
+    /** What each panel showed last. @type {Map<string, State>} */
+    this.last = new Map();
   }
 
-  /** @param {any} panel */
+  /** @param {Panel} panel */
+  pane(panel) {
+    return h(
+      "div.fv-pane",
+      {
+        role: "tabpanel",
+        id: `${this.app.prefix}-pane-${panel.id}`,
+        "aria-labelledby": `${this.app.prefix}-tab-${panel.id}`,
+        hidden: true,
+      },
+      panel.element,
+    );
+  }
+
+  /** @param {Panel} panel */
   button(panel) {
     const count = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
     return h(
@@ -48,9 +59,9 @@ export class Tabs {
     );
   }
 
-  /** @param {any} event */
+  /** @param {KeyboardEvent} event */
   key(event) {
-    const move = /** @type {Record<string, any>} */ ({ ArrowRight: 1, ArrowLeft: -1 })[event.key];
+    const move = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!move) return;
     event.preventDefault();
     const at = this.panels.findIndex((panel) => panel.id === this.app.current.tab);
@@ -60,21 +71,28 @@ export class Tabs {
   }
 
   /**
-   * @param {any} state
-   * @param {any} previous
+   * @param {State} state
+   * @param {State | null} previous
    */
   render(state, previous) {
-    for (const panel of this.panels) {
-      const chosen = panel.id === state.tab;
-      const button = /** @type {HTMLElement} */ (this.buttons.get(panel.id));
+    for (const [id, button] of this.buttons) {
+      const chosen = id === state.tab;
       button.setAttribute("aria-selected", String(chosen));
       button.tabIndex = chosen ? 0 : -1;
-      panel.pane.hidden = !chosen;
     }
+    for (const [id, pane] of this.paneOf) pane.hidden = id !== state.tab;
     // Only now does the shown panel have all the room: it may ask how much that is.
     const shown = this.panels.find((panel) => panel.id === state.tab);
-    shown.render(state, shown.last ?? null);
-    shown.last = state;
-    if (previous?.tab !== state.tab) reveal(this.element, /** @type {HTMLElement} */ (this.buttons.get(state.tab)));
+    shown?.render(state, this.last.get(state.tab) ?? null);
+    this.last.set(state.tab, state);
+    const button = this.buttons.get(state.tab);
+    if (button && previous?.tab !== state.tab) reveal(this.list, button);
+  }
+
+  /** On a phone the row scrolls; it fades out where there are more tabs. */
+  fade() {
+    const { scrollLeft, scrollWidth, clientWidth } = this.list;
+    this.element.classList.toggle("fv-more-before", scrollLeft > 1);
+    this.element.classList.toggle("fv-more-after", scrollLeft + clientWidth < scrollWidth - 1);
   }
 }

@@ -42,6 +42,10 @@ interface Panel {
   label: string;
   element: HTMLElement;
   render: (state: State, previous: State | null) => unknown;
+  /** A number beside the label of the tab. */
+  count?: number | string;
+  /** The term of the glossary that explains the tab. */
+  term?: string;
   destroy?: () => void;
   focusSearch?: () => void;
   /** What the panel prints. */

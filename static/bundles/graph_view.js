@@ -491,15 +491,18 @@
         let depth = 0;
         while (depth < path.length && depth + 1 < open.length && open[depth + 1].segment === path[depth]) depth++;
         open.length = depth + 1;
-        for (; depth < path.length; depth++) open.push(this._addModule(open[depth], path[depth], counts));
+        for (; depth < path.length; depth++) {
+          const outer = depth ? path[depth - 1] : base.at(-1);
+          open.push(this._addModule(open[depth], path[depth], { outer, counts }));
+        }
         this._addLeaf(open[depth], key, base);
       }
     }
-    _addModule(parent, segment, counts) {
+    _addModule(parent, segment, { outer, counts }) {
       const id = `${parent.id}${parent.id && !parent.id.endsWith("/") ? "." : ""}${segment}`;
       const count2 = counts.get(id) || 0;
       counts.set(id, count2 + 1);
-      const name = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
+      const name = /^\d+$/.test(segment) && outer ? `${outer}.${segment}` : segment;
       const label = count2 ? `${name} (${count2 + 1})` : name;
       const child = this.addGroup({ id: count2 ? `${id}#${count2 + 1}` : id, label, segment, parent, node: NONE5 });
       parent.children.push(child);
@@ -2281,6 +2284,7 @@
     ink(job, colour);
   }
   var INSET = 6;
+  var GAP = 6;
   function paintAreas(job) {
     const { s, theme, zoom } = job;
     for (const item of job.groups) {
@@ -2300,15 +2304,24 @@
   }
   function paintHeaders(job) {
     const scale = headerScale(job.zoom);
-    const headers = [];
+    const headers = placeHeaders(job, scale);
     const taken = [];
-    for (const item of job.groups) {
-      const header = placeHeader(job, item, headers, scale);
-      if (!header) continue;
-      headers.push(header);
+    const { picture } = job;
+    for (const header of headers) {
       if (!header.label || taken.some((other) => overlaps(other, header))) continue;
       taken.push(header);
-      paintHeader(job, header, scale);
+    }
+    for (const header of taken) {
+      const next = taken.find((other) => picture.scene.items[other.item].parent === header.item && other.y === header.y);
+      paintHeader(job, header, { scale, end: next?.x });
+    }
+    return headers;
+  }
+  function placeHeaders(job, scale) {
+    const headers = [];
+    for (const item of job.groups) {
+      const header = placeHeader(job, item, headers, scale);
+      if (header) headers.push(header);
     }
     return headers;
   }
@@ -2323,18 +2336,24 @@
     if (box.width * zoom < 34 || box.height * zoom < 16) return null;
     const height = HEADER2 * scale;
     const above = headers.find((header) => header.item === parent);
-    const least = above ? above.y + height : view.top + look.headerTop / zoom;
-    const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
+    const top = view.top + look.headerTop / zoom;
     const status = picture.statusOf(item);
     const label = shorten(FONTS.header, (status ? `${SIGNS[status]} ` : "") + group.label, box.width - 34 * scale, scale);
     const width = textWidth(FONTS.header, label) * scale + 26 * scale;
     const x = Math.max(box.x + INSET, Math.min(view.left + INSET / zoom, box.x + box.width - width - INSET));
+    const after = above ? Math.max(x, above.x + above.width + GAP * scale) : x;
+    const right = Math.min(view.right, box.x + box.width - INSET);
+    if (above && above.y === top && box.y <= top && after + width <= right) {
+      return { item, label, x: after, y: Math.min(top, box.y + box.height - height - INSET), width, height };
+    }
+    const least = above ? above.y + height : top;
+    const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
     return { item, label, x, y, width, height };
   }
   function overlaps(a, b) {
     return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height * 0.8 && b.y < a.y + a.height * 0.8;
   }
-  function paintHeader(job, { item, label, x, y, width }, scale) {
+  function paintHeader(job, { item, label, x, y, width }, { scale, end = Infinity }) {
     const { s, theme, picture } = job;
     const status = picture.statusOf(item);
     s.save();
@@ -2346,7 +2365,7 @@
     paintToggle(job, 10, 11.5, false);
     write(job, label, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
     const box = picture.box(item);
-    const room = (box.x + box.width - x - width) / scale - INSET;
+    const room = (Math.min(end, box.x + box.width) - x - width) / scale - INSET;
     const badges = badgesOf(job, item);
     if (badgesWidth(badges) <= room && scale < 1.5) paintBadges(job, badges, width / scale + 6, 12);
     s.restore();

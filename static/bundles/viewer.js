@@ -76,10 +76,10 @@
     return { ...cleared, ...fromFragment(toFragment(state)) };
   }
   function diffLines(before, after, same2) {
-    const places = new Map(before.map((line2, at) => [line2.key, at]));
-    const common = after.flatMap((line2, at) => {
-      const old2 = places.get(line2.key);
-      return old2 !== void 0 && same2(before[old2], line2) ? [[old2, at]] : [];
+    const places = new Map(before.map((line3, at) => [line3.key, at]));
+    const common = after.flatMap((line3, at) => {
+      const old2 = places.get(line3.key);
+      return old2 !== void 0 && same2(before[old2], line3) ? [[old2, at]] : [];
     });
     const kept = increasing(common.map(([old2]) => old2)).map((at) => common[at]);
     const rows = [];
@@ -452,16 +452,16 @@
       this.called.set(method, calls);
       return calls;
     }
-    around(file, line2, reach) {
-      const kept = this.model.view.sources.find((source) => source.file === file && line2 >= source.first_line && line2 < source.first_line + source.lines.length);
+    around(file, line3, reach) {
+      const kept = this.model.view.sources.find((source) => source.file === file && line3 >= source.first_line && line3 < source.first_line + source.lines.length);
       if (!kept) return [];
-      const first = Math.max(kept.first_line, line2 - reach);
-      const last = Math.min(kept.first_line + kept.lines.length - 1, line2 + reach);
+      const first = Math.max(kept.first_line, line3 - reach);
+      const last = Math.min(kept.first_line + kept.lines.length - 1, line3 + reach);
       return Array.from({ length: last - first + 1 }, (_, offset) => ({ number: first + offset, text: kept.lines[first + offset - kept.first_line] }));
     }
   };
-  function placeText({ file, line: line2 }) {
-    return `${file.split(/[\\/]/).pop()}:${line2}`;
+  function placeText({ file, line: line3 }) {
+    return `${file.split(/[\\/]/).pop()}:${line3}`;
   }
   function isInstalled(file) {
     return /[\\/](site|dist)-packages[\\/]|^</.test(file);
@@ -654,7 +654,7 @@
     }
     lines() {
       const now = this.model.graph(this.after.index).lines;
-      if (!this.before || this.same) return now.map((line2, at) => ({ kind: "same", line: line2, old: at + 1, new: at + 1 }));
+      if (!this.before || this.same) return now.map((line3, at) => ({ kind: "same", line: line3, old: at + 1, new: at + 1 }));
       const { graphs } = this.model;
       const same2 = (one, other) => one.depth === other.depth && one.text === other.text && (one.row === void 0 || other.row !== void 0 && graphs.sameNode(one.row, other.row));
       return diffLines(this.model.graph(this.before.index).lines, now, same2);
@@ -759,10 +759,10 @@
     mark() {
       const places = this.places();
       for (const model of this.drawn || []) {
-        for (const line2 of model.center) {
-          const [tag] = line2.tags ?? [];
-          if (tag in places && line2.location !== places[tag]) {
-            line2.location = places[tag];
+        for (const line3 of model.center) {
+          const [tag] = line3.tags ?? [];
+          if (tag in places && line3.location !== places[tag]) {
+            line3.location = places[tag];
           }
         }
       }
@@ -796,20 +796,15 @@
   function cells(...texts) {
     return h("tr", null, texts.map((text) => h("td.fv-num", null, text)));
   }
-  function actions(app) {
-    const all = app.options.actions;
-    if (!all.length) return null;
-    const button = (tag, action, run2, props) => h(tag, { type: "button", title: action.title, onclick: run2, ...props }, action.icon ? icon(action.icon) : null, action.label);
-    const menu = new Menu(all.map((action) => (close) => button("button.fv-menu-item", action, () => (close(), app.act(action)), { role: "menuitem", tabindex: "-1" })));
-    app.stops.push(() => menu.destroy());
-    return [h("div.fv-actions-wide", null, all.map((action) => button("button.fv-button", action, () => app.act(action), {}))), menu.element];
-  }
   var Menu = class {
-    constructor(items) {
-      this.items = items.map((make) => make(() => this.close()));
-      this.list = h("div.fv-menu-list", { role: "menu", "aria-label": "Actions", hidden: true, onkeydown: (event) => this.key(event) }, this.items);
-      this.button = h("button.fv-icon", { type: "button", title: "Actions", "aria-label": "Actions", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => this.list.hidden ? this.open() : this.close() }, icon("more"));
-      this.element = h("div.fv-menu", null, this.button, this.list);
+    constructor(button, name2, items) {
+      this.button = button;
+      this.items = items.map(({ content: content2, title, run: run2 }) => h("button.fv-menu-item", { type: "button", title, role: "menuitem", tabindex: "-1", onclick: () => (this.close(), run2()) }, content2));
+      this.list = h("div.fv-menu-list", { role: "menu", "aria-label": name2, hidden: true, onkeydown: (event) => this.key(event) }, this.items);
+      button.setAttribute("aria-haspopup", "menu");
+      button.setAttribute("aria-expanded", "false");
+      button.addEventListener("click", () => this.list.hidden ? this.open() : this.close());
+      this.element = h("div.fv-menu", null, button, this.list);
       this.outside = (event) => event.composedPath().includes(this.element) || this.close(false);
     }
     open() {
@@ -828,16 +823,30 @@
       document.removeEventListener("pointerdown", this.outside);
     }
     key(event) {
-      const at = this.items.indexOf(event.target.closest("[role=menuitem]"));
-      const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: this.items.length - 1 }[event.key];
+      const at = this.items.findIndex((item) => event.composedPath().includes(item));
+      const places = /* @__PURE__ */ new Map([["ArrowDown", at + 1], ["ArrowUp", at - 1], ["Home", 0], ["End", this.items.length - 1]]);
+      const next = places.get(event.key);
       if (event.key === "Escape") this.close();
       else if (event.key === "Tab") this.close(false);
-      else if (next !== void 0) this.items.at(next % this.items.length).focus();
+      else if (next !== void 0) this.items.at(next % this.items.length)?.focus();
       if (event.key === "Tab" || next === void 0 && event.key !== "Escape") return;
       event.preventDefault();
       event.stopPropagation();
     }
   };
+  function actions(app) {
+    const all = app.options.actions;
+    if (!all.length) return null;
+    const more = h("button.fv-icon", { type: "button", title: "Actions", "aria-label": "Actions" }, icon("more"));
+    const items = all.map((action) => ({ content: face(action), title: action.title, run: () => app.act(action) }));
+    const menu = new Menu(more, "Actions", items);
+    app.stops.push(() => menu.destroy());
+    const buttons = all.map((action) => h("button.fv-button", { type: "button", title: action.title, onclick: () => app.act(action) }, face(action)));
+    return [h("div.fv-actions-wide", null, buttons), menu.element];
+  }
+  function face(action) {
+    return [action.icon ? icon(action.icon) : null, action.label];
+  }
   function header(app) {
     return h("header.fv-header", null, "heading" in app ? app.heading() : heading(app), h("div.fv-actions", null, notices(app), actions(app), app.options.hash && h("button.fv-icon", { type: "button", title: "Copy a link to this view", "aria-label": "Copy a link to this view", onclick: () => app.copy(location.href) }, icon("link")), h("button.fv-icon", { type: "button", title: "Light or dark", "aria-label": "Switch between light and dark", onclick: () => app.switchTheme() }, icon("theme")), h("button.fv-icon", { type: "button", title: "Keys (?)", "aria-label": "Show the keys", onclick: () => app.sheet.showModal() }, icon("keys"))));
   }
@@ -875,18 +884,25 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.app = app;
       this.panels = panels;
       this.buttons = new Map(panels.map((panel) => [panel.id, this.button(panel)]));
-      this.element = h("div.fv-tabs", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.key(event) }, [...this.buttons.values()]);
-      this.panes = panels.map((panel) => {
-        panel.pane = h("div.fv-pane", { role: "tabpanel", id: `${app.prefix}-pane-${panel.id}`, "aria-labelledby": `${app.prefix}-tab-${panel.id}`, hidden: true }, panel.element);
-        return panel.pane;
-      });
+      this.list = h("div.fv-tabs", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.key(event) }, [...this.buttons.values()]);
+      this.element = h("div.fv-tabs-frame", null, this.list);
+      this.list.addEventListener("scroll", () => this.fade(), { passive: true });
+      const sized2 = new ResizeObserver(() => this.fade());
+      sized2.observe(this.list);
+      app.stops.push(() => sized2.disconnect());
+      this.paneOf = new Map(panels.map((panel) => [panel.id, this.pane(panel)]));
+      this.panes = [...this.paneOf.values()];
+      this.last = /* @__PURE__ */ new Map();
+    }
+    pane(panel) {
+      return h("div.fv-pane", { role: "tabpanel", id: `${this.app.prefix}-pane-${panel.id}`, "aria-labelledby": `${this.app.prefix}-tab-${panel.id}`, hidden: true }, panel.element);
     }
     button(panel) {
       const count2 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
       return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count2);
     }
     key(event) {
-      const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const move = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
       if (!move) return;
       event.preventDefault();
       const at = this.panels.findIndex((panel) => panel.id === this.app.current.tab);
@@ -895,17 +911,22 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.buttons.get(next.id)?.focus();
     }
     render(state, previous) {
-      for (const panel of this.panels) {
-        const chosen = panel.id === state.tab;
-        const button = this.buttons.get(panel.id);
-        button.setAttribute("aria-selected", String(chosen));
-        button.tabIndex = chosen ? 0 : -1;
-        panel.pane.hidden = !chosen;
+      for (const [id, button2] of this.buttons) {
+        const chosen = id === state.tab;
+        button2.setAttribute("aria-selected", String(chosen));
+        button2.tabIndex = chosen ? 0 : -1;
       }
+      for (const [id, pane] of this.paneOf) pane.hidden = id !== state.tab;
       const shown = this.panels.find((panel) => panel.id === state.tab);
-      shown.render(state, shown.last ?? null);
-      shown.last = state;
-      if (previous?.tab !== state.tab) reveal(this.element, this.buttons.get(state.tab));
+      shown?.render(state, this.last.get(state.tab) ?? null);
+      this.last.set(state.tab, state);
+      const button = this.buttons.get(state.tab);
+      if (button && previous?.tab !== state.tab) reveal(this.list, button);
+    }
+    fade() {
+      const { scrollLeft, scrollWidth, clientWidth } = this.list;
+      this.element.classList.toggle("fv-more-before", scrollLeft > 1);
+      this.element.classList.toggle("fv-more-after", scrollLeft + clientWidth < scrollWidth - 1);
     }
   };
   function failureBanner(app) {
@@ -993,8 +1014,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       graph.readers.get(name2)?.push(node.id);
     }
   }
-  function lineText(line2) {
-    return line2.words ??= "  ".repeat(line2.depth) + (line2.node ? nodeText(line2.node) : line2.text);
+  function lineText(line3) {
+    return line3.words ??= "  ".repeat(line3.depth) + (line3.node ? nodeText(line3.node) : line3.text);
   }
   function nodeText(node) {
     const outputs = node.outputs.map(({ name: name2, type }) => `%${name2} : ${type}`).join(", ");
@@ -1130,9 +1151,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function diffRow(row, text, width) {
     const number2 = (value) => h("span.fv-code-number", { style: { width: `${width}ch` } }, value ?? "");
-    const content = row.pair === void 0 || row.moved ? coloured(text(row.line)) : emphasised(text(row.line), text(row.pair));
+    const content2 = row.pair === void 0 || row.moved ? coloured(text(row.line)) : emphasised(text(row.line), text(row.pair));
     const props = { class: `fv-line-${row.kind} ${row.moved ? "fv-line-moved" : ""}`, title: row.moved ? "The same line in another place" : null };
-    return h("div.fv-code-line", props, number2(row.old), number2(row.new), h("span.fv-code-sign", null, SIGNS[row.kind]), h("span", null, content));
+    return h("div.fv-code-line", props, number2(row.old), number2(row.new), h("span.fv-code-sign", null, SIGNS[row.kind]), h("span", null, content2));
   }
   function emphasised(text, other) {
     const inWord = (at) => at > 0 && at < text.length && /[\w.]/.test(text[at]) && /[%\w.]/.test(text[at - 1]);
@@ -1194,7 +1215,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     line(index) {
       const row = this.lines[index];
-      return this.compared ? diffRow(row, (line2) => line2.text, 3) : plainLine(index + 1, coloured(row.text));
+      return this.compared ? diffRow(row, (line3) => line3.text, 3) : plainLine(index + 1, coloured(row.text));
     }
     nodesByPlace(step) {
       const places = /* @__PURE__ */ new Map();
@@ -1237,7 +1258,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const places = nodes2.flatMap((one) => model.places(pair.after.method, one)).map(({ source }) => `${source.file}:${source.line}`);
       const rows = [...this.source.querySelectorAll("[data-place]")];
       for (const place of places.reverse()) {
-        const row = rows.find((line2) => line2.dataset.place === place);
+        const row = rows.find((line3) => line3.dataset.place === place);
         if (!row) continue;
         row.classList.add("fv-chosen");
         reveal(this.source, row, { middle: true });
@@ -1247,8 +1268,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function isSaved(name2) {
     return name2.startsWith("code/__torch__");
   }
-  function plainLine(number2, content) {
-    return h("div.fv-code-line", null, h("span.fv-code-number", null, number2), h("span", null, content));
+  function plainLine(number2, content2) {
+    return h("div.fv-code-line", null, h("span.fv-code-number", null, number2), h("span", null, content2));
   }
   var BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
   var TIME_UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
@@ -1707,10 +1728,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
     }
     return [...found].flatMap(([own, kinds]) => {
-      const told3 = [...kinds].sort((a, b) => a[1].length - b[1].length);
-      const missing = members.length - told3.reduce((sum, [, labels]) => sum + labels.length, 0);
-      if (told3.length === 1 && !missing) return [];
-      const parts = told3.map(([text, labels], at) => at === told3.length - 1 && told3.length > 1 ? `${text} in the others` : `${text} in ${labels.join(", ")}`);
+      const told = [...kinds].sort((a, b) => a[1].length - b[1].length);
+      const missing = members.length - told.reduce((sum, [, labels]) => sum + labels.length, 0);
+      if (told.length === 1 && !missing) return [];
+      const parts = told.map(([text, labels], at) => at === told.length - 1 && told.length > 1 ? `${text} in the others` : `${text} in ${labels.join(", ")}`);
       return [`${own}: ${parts.join("; ")}${missing ? `; ${missing} without it` : ""}`];
     });
   }
@@ -1747,7 +1768,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.rows = /* @__PURE__ */ new Map();
       this.ofKernel = /* @__PURE__ */ new Map();
       for (const { file, lines } of files) for (const row of lines) this.addRow(lineKey(file, row.line), row);
-      const keys = places.map(([file, line2]) => lineKey(files[file].file, line2));
+      const keys = places.map(([file, line3]) => lineKey(files[file].file, line3));
       const named2 = sets.map((set) => set.map((place) => keys[place]));
       this.claims = /* @__PURE__ */ new Map();
       this.claimants = /* @__PURE__ */ new Map();
@@ -1791,8 +1812,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return sorted.filter(([, row]) => row.effects.length || row.times.length).slice(0, count2);
     }
   };
-  function lineKey(file, line2) {
-    return `${file}:${line2}`;
+  function lineKey(file, line3) {
+    return `${file}:${line3}`;
   }
   function placeOfKey(key) {
     const match = /^(.+):(\d+)$/s.exec(key);
@@ -1812,14 +1833,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return computing.length ? computing : nodes2;
   }
   function listing(runs, rows) {
-    const texts = new Map(rows.map(({ line: line2 }) => [line2, null]));
+    const texts = new Map(rows.map(({ line: line3 }) => [line3, null]));
     for (const { first_line: first, lines } of [...runs].reverse()) {
       lines.forEach((text, offset) => texts.set(first + offset, text));
     }
     const numbers = [...texts.keys()].sort((one, other) => one - other);
-    return numbers.flatMap((line2, at) => {
-      const row = { line: line2, text: texts.get(line2) ?? null };
-      return at && line2 !== numbers[at - 1] + 1 ? [null, row] : [row];
+    return numbers.flatMap((line3, at) => {
+      const row = { line: line3, text: texts.get(line3) ?? null };
+      return at && line3 !== numbers[at - 1] + 1 ? [null, row] : [row];
     });
   }
   function push(map, key, value) {
@@ -1912,16 +1933,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.element = h("aside.fv-details", { "aria-label": "Details" }, h("button.fv-icon.fv-details-close", { type: "button", "aria-label": "Close details", title: "Close (Esc)", onclick: () => app.navigate({ node: null, attribute: null, kernel: null, line: "" }) }, icon("close")), this.body);
     }
     render(state) {
-      const content = state.attribute ? this.attribute(state.attribute) : state.node ? this.node(state.node) : this.kernel(state) ?? this.line(state);
-      this.element.hidden = content === null;
-      if (content) fill(this.body, content);
+      const content2 = state.attribute ? this.attribute(state.attribute) : state.node ? this.node(state.node) : this.kernel(state) ?? this.line(state);
+      this.element.hidden = content2 === null;
+      if (content2) fill(this.body, content2);
     }
     kernel({ program, kernel }) {
       return kernel === null ? null : kernelDetails(this.app, this.app.model.view.programs[program], kernel);
     }
-    line({ line: line2 }) {
-      const row = this.app.model.links.rows.get(line2);
-      return row ? lineFacts(this.app, line2, row) : null;
+    line({ line: line3 }) {
+      const row = this.app.model.links.rows.get(line3);
+      return row ? lineFacts(this.app, line3, row) : null;
     }
     node(id) {
       const { model } = this.app;
@@ -2036,6 +2057,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const word = verdict2 ?? (value < 1 ? "faster" : "slower");
     return h("span.fv-ratio", { role: "img", "aria-label": `${text}, ${word}`, class: `fv-ratio-${word.split(" ")[0]}` }, h("span.fv-ratio-bar", { style: { left: `${Math.min(50, place(value))}%`, width: `${Math.abs(place(value) - 50)}%` } }), h("span.fv-ratio-span", { style: { left: `${start}%`, width: `${end - start}%` } }), h("span.fv-ratio-point", { style: { left: `${place(value)}%` } }));
   }
+  function measuringNotes(notes) {
+    if (!notes.length) return null;
+    return h("div.fv-measuring-notes", null, h("p.fv-muted.fv-small", null, "About this measurement:"), h("ul.fv-list.fv-small", null, notes.map(line)));
+  }
+  function line(note3) {
+    const [, subject, rest] = note3.match(/^([a-z]+(?: [a-z]+)?): (.*)$/su) ?? [null, "", note3];
+    return h("li", null, subject ? h("strong", null, `${subject}: `) : null, rest);
+  }
   var TIDIED = () => h("span.fv-muted", { title: "It removed nodes that nothing read, and nothing else" }, " only tidied up");
   function judged(error2, close) {
     if (error2 === null) return h("span.fv-muted", null, "not compared");
@@ -2115,7 +2144,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
       const words4 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, row.words) : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
-      return h("p", null, `All passes together${of}: `, words4, row.notes.length ? h("span.fv-muted.fv-small", null, ` (${row.notes.join("; ")})`) : null);
+      return [h("p", null, `All passes together${of}: `, words4), measuringNotes(row.notes)];
     }
     movedTheNumbers() {
       const { errors: errors4 } = this.found;
@@ -2133,7 +2162,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const items = checks.map((check2) => {
         const head = [h(`span.fv-check-sign.fv-${TONES[check2.verdict]}`, { role: "img", "aria-label": check2.verdict, title: check2.verdict }, SIGNS2[check2.verdict]), h("strong", null, check2.name), h("span.fv-wrap", null, check2.message)];
         if (!check2.details.length) return h("div.fv-check-row", null, head);
-        return h("details.fv-check-more", { open: check2.verdict === "failed" }, h("summary.fv-check-row", null, head), h("ul.fv-list.fv-check-details", null, check2.details.map((line2) => h("li", null, line2))));
+        return h("details.fv-check-more", { open: check2.verdict === "failed" }, h("summary.fv-check-row", null, head), h("ul.fv-list.fv-check-details", null, check2.details.map((line3) => h("li", null, line3))));
       });
       return part("Checks of the frozen module", h("div.fv-checks", null, items));
     }
@@ -2365,9 +2394,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const lines = [];
     for (const chip of shown) {
       chip.width = textWidth(FONTS.chip, chip.text) + 2 * CHIP_PAD;
-      const line2 = lines.at(-1);
-      const x = line2 ? line2.at(-1).x + line2.at(-1).width + CHIP_GAP : 0;
-      if (line2 && x + chip.width <= width) line2.push(Object.assign(chip, { x }));
+      const line3 = lines.at(-1);
+      const x = line3 ? line3.at(-1).x + line3.at(-1).width + CHIP_GAP : 0;
+      if (line3 && x + chip.width <= width) line3.push(Object.assign(chip, { x }));
       else lines.push([Object.assign(chip, { x: 0 })]);
     }
     return lines;
@@ -2387,13 +2416,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function nodeSize(outline, { key, caption: caption2 }) {
     const size = { width: 84, height: 28 };
-    for (const content of contentsOf(outline, key, caption2)) {
-      const title = textWidth(FONTS.title, content.title) + (content.caption ? textWidth(FONTS.caption, content.caption) + 8 : 0);
-      const lines = chipLines(content.chips, 208);
-      const widest = Math.max(0, ...lines.map((line2) => line2.at(-1).x + line2.at(-1).width));
-      const wide2 = Math.max(title + 30, textWidth(FONTS.detail, content.detail) + 24, widest + 28);
-      size.width = Math.max(size.width, Math.min(content.pseudo ? WIDEST.input : WIDEST.box, wide2));
-      const text = content.detail ? 42 : 28;
+    for (const content2 of contentsOf(outline, key, caption2)) {
+      const title = textWidth(FONTS.title, content2.title) + (content2.caption ? textWidth(FONTS.caption, content2.caption) + 8 : 0);
+      const lines = chipLines(content2.chips, 208);
+      const widest = Math.max(0, ...lines.map((line3) => line3.at(-1).x + line3.at(-1).width));
+      const wide2 = Math.max(title + 30, textWidth(FONTS.detail, content2.detail) + 24, widest + 28);
+      size.width = Math.max(size.width, Math.min(content2.pseudo ? WIDEST.input : WIDEST.box, wide2));
+      const text = content2.detail ? 42 : 28;
       size.height = Math.max(size.height, text + (lines.length ? lines.length * CHIP_STEP + 2 : 0));
     }
     return size;
@@ -3127,12 +3156,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (job.zoom < SQUARE_ZOOM) job.s.rect(x[item], y[item], width[item], height[item]);
     else job.s.roundRect(x[item], y[item], width[item], height[item], radius);
   }
-  function ink(job, fill3, line2 = null, width = 1) {
+  function ink(job, fill3, line3 = null, width = 1) {
     const { s } = job;
     s.fillStyle = fill3;
     s.fill();
-    if (line2 === null) return;
-    s.strokeStyle = line2;
+    if (line3 === null) return;
+    s.strokeStyle = line3;
     s.lineWidth = width;
     s.stroke();
   }
@@ -3189,19 +3218,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function paintContent(job, item) {
     const { picture, theme, look } = job;
     const { layout } = picture;
-    const content = picture.content(item, look.side);
-    const status = content.pseudo ? void 0 : picture.statusOf(item);
+    const content2 = picture.content(item, look.side);
+    const status = content2.pseudo ? void 0 : picture.statusOf(item);
     const own = status ? theme[status] : null;
     const tone = look.colours?.tone(item, look.side, theme) ?? own;
-    if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content, tone);
+    if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content2, tone);
     const [x, y, width] = [layout.x[item], layout.y[item], layout.width[item]];
-    const place = { middle: x + width / 2, y: y + (content.detail ? 15 : 14), room: width - 16 };
-    paintTitle(job, content, tone, place);
-    if (content.detail) {
+    const place = { middle: x + width / 2, y: y + (content2.detail ? 15 : 14), room: width - 16 };
+    paintTitle(job, content2, tone, place);
+    if (content2.detail) {
       const style = { font: FONTS.detail, colour: tone ? tone.text : theme.soft, align: "center" };
-      write(job, shorten(FONTS.detail, content.detail, place.room), place.middle, place.y + LINE_TITLE, style);
+      write(job, shorten(FONTS.detail, content2.detail, place.room), place.middle, place.y + LINE_TITLE, style);
     }
-    paintChips(job, item, content.lines, y + (content.detail ? 41 : 27));
+    paintChips(job, item, content2.lines, y + (content2.detail ? 41 : 27));
     if (own && status) {
       paintSign(job, { sign: SIGNS3[status], colour: own.line, font: FONTS.sign, radius: 8 }, x + 1, y + 1);
     }
@@ -3231,10 +3260,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function paintChips(job, item, lines, top) {
     const { layout } = job.picture;
-    lines.forEach((line2, number2) => {
-      const end = line2.at(-1);
+    lines.forEach((line3, number2) => {
+      const end = line3.at(-1);
       const start = layout.x[item] + (layout.width[item] - end.x - end.width) / 2;
-      for (const chip of line2) paintChip(job, chip, start + chip.x, top + number2 * CHIP_STEP);
+      for (const chip of line3) paintChip(job, chip, start + chip.x, top + number2 * CHIP_STEP);
     });
   }
   function paintChip(job, chip, x, y) {
@@ -3243,8 +3272,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const mark = look.marks.get(chip.key);
     s.beginPath();
     s.roundRect(x, y, chip.width, CHIP_HEIGHT, 7);
-    const line2 = mark ? mark.fill : status ? theme[status].line : null;
-    ink(job, status ? theme[status].fill : theme.chip, line2, mark ? 2 : 1);
+    const line3 = mark ? mark.fill : status ? theme[status].line : null;
+    ink(job, status ? theme[status].fill : theme.chip, line3, mark ? 2 : 1);
     const colour = status ? theme[status].text : theme.chipText;
     write(job, chip.text, x + chip.width / 2, y + 8, { font: FONTS.chip, colour, align: "center" });
     if (mark) paintLetter(job, mark, x - 2, y + 8);
@@ -3369,13 +3398,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function paintShapes(job, style, items) {
     const { s, picture, theme, zoom } = job;
     const plain = { closed: [theme.closed, theme.closedLine], pill: [theme.pill, theme.pillLine], box: [theme.box, theme.line] }[style];
-    const [fill3, line2] = plain ?? [theme[style].fill, theme[style].line];
+    const [fill3, line3] = plain ?? [theme[style].fill, theme[style].line];
     if (style === "closed" && zoom > 0.3) paintStack(job, items);
     s.beginPath();
     for (const item of items) traceBox(job, item, style === "pill" ? Math.min(14, picture.layout.height[item] / 2) : 7);
-    if (plain) return ink(job, fill3, zoom > LINE_ZOOM ? line2 : null, Math.min(3, 1 / Math.min(1, zoom)));
+    if (plain) return ink(job, fill3, zoom > LINE_ZOOM ? line3 : null, Math.min(3, 1 / Math.min(1, zoom)));
     const far2 = zoom < FLAT_ZOOM;
-    ink(job, far2 ? line2 : fill3, line2, Math.max(1.6, far2 ? 2 / zoom : 0));
+    ink(job, far2 ? line3 : fill3, line3, Math.max(1.6, far2 ? 2 / zoom : 0));
   }
   function paintStack(job, items) {
     const { s, theme, picture: { layout } } = job;
@@ -3490,6 +3519,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     ink(job, colour);
   }
   var INSET = 6;
+  var GAP = 6;
   function paintAreas(job) {
     const { s, theme, zoom } = job;
     for (const item of job.groups) {
@@ -3509,15 +3539,24 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function paintHeaders(job) {
     const scale = headerScale(job.zoom);
-    const headers = [];
+    const headers = placeHeaders(job, scale);
     const taken = [];
-    for (const item of job.groups) {
-      const header2 = placeHeader(job, item, headers, scale);
-      if (!header2) continue;
-      headers.push(header2);
+    const { picture } = job;
+    for (const header2 of headers) {
       if (!header2.label || taken.some((other) => overlaps(other, header2))) continue;
       taken.push(header2);
-      paintHeader(job, header2, scale);
+    }
+    for (const header2 of taken) {
+      const next = taken.find((other) => picture.scene.items[other.item].parent === header2.item && other.y === header2.y);
+      paintHeader(job, header2, { scale, end: next?.x });
+    }
+    return headers;
+  }
+  function placeHeaders(job, scale) {
+    const headers = [];
+    for (const item of job.groups) {
+      const header2 = placeHeader(job, item, headers, scale);
+      if (header2) headers.push(header2);
     }
     return headers;
   }
@@ -3532,18 +3571,24 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (box.width * zoom < 34 || box.height * zoom < 16) return null;
     const height = HEADER * scale;
     const above = headers.find((header2) => header2.item === parent);
-    const least = above ? above.y + height : view.top + look.headerTop / zoom;
-    const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
+    const top = view.top + look.headerTop / zoom;
     const status = picture.statusOf(item);
     const label2 = shorten(FONTS.header, (status ? `${SIGNS3[status]} ` : "") + group.label, box.width - 34 * scale, scale);
     const width = textWidth(FONTS.header, label2) * scale + 26 * scale;
     const x = Math.max(box.x + INSET, Math.min(view.left + INSET / zoom, box.x + box.width - width - INSET));
+    const after = above ? Math.max(x, above.x + above.width + GAP * scale) : x;
+    const right = Math.min(view.right, box.x + box.width - INSET);
+    if (above && above.y === top && box.y <= top && after + width <= right) {
+      return { item, label: label2, x: after, y: Math.min(top, box.y + box.height - height - INSET), width, height };
+    }
+    const least = above ? above.y + height : top;
+    const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
     return { item, label: label2, x, y, width, height };
   }
   function overlaps(a, b) {
     return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height * 0.8 && b.y < a.y + a.height * 0.8;
   }
-  function paintHeader(job, { item, label: label2, x, y, width }, scale) {
+  function paintHeader(job, { item, label: label2, x, y, width }, { scale, end = Infinity }) {
     const { s, theme, picture } = job;
     const status = picture.statusOf(item);
     s.save();
@@ -3555,7 +3600,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     paintToggle(job, 10, 11.5, false);
     write(job, label2, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
     const box = picture.box(item);
-    const room = (box.x + box.width - x - width) / scale - INSET;
+    const room = (Math.min(end, box.x + box.width) - x - width) / scale - INSET;
     const badges = badgesOf(job, item);
     if (badgesWidth(badges) <= room && scale < 1.5) paintBadges(job, badges, width / scale + 6, 12);
     s.restore();
@@ -4418,15 +4463,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         let depth = 0;
         while (depth < path.length && depth + 1 < open.length && open[depth + 1].segment === path[depth]) depth++;
         open.length = depth + 1;
-        for (; depth < path.length; depth++) open.push(this._addModule(open[depth], path[depth], counts3));
+        for (; depth < path.length; depth++) {
+          const outer = depth ? path[depth - 1] : base.at(-1);
+          open.push(this._addModule(open[depth], path[depth], { outer, counts: counts3 }));
+        }
         this._addLeaf(open[depth], key, base);
       }
     }
-    _addModule(parent, segment, counts3) {
+    _addModule(parent, segment, { outer, counts: counts3 }) {
       const id = `${parent.id}${parent.id && !parent.id.endsWith("/") ? "." : ""}${segment}`;
       const count2 = counts3.get(id) || 0;
       counts3.set(id, count2 + 1);
-      const name2 = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
+      const name2 = /^\d+$/.test(segment) && outer ? `${outer}.${segment}` : segment;
       const label2 = count2 ? `${name2} (${count2 + 1})` : name2;
       const child = this.addGroup({ id: count2 ? `${id}#${count2 + 1}` : id, label: label2, segment, parent, node: NONE13 });
       parent.children.push(child);
@@ -4923,9 +4971,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!cache.has(item)) {
         const { key, caption: caption2 } = this.scene.items[item];
         const snapshot = this.scene.model.snapshot(this.snapshotOf(side));
-        const content = contentOf(this.scene.outline, snapshot.rowOf[key], caption2, this.namesOn(side));
-        const chips = content.chips.filter((chip) => snapshot.producer[chip.value] === chip.key);
-        cache.set(item, { ...content, lines: chipLines(chips, this.layout.width[item] - 16) });
+        const content2 = contentOf(this.scene.outline, snapshot.rowOf[key], caption2, this.namesOn(side));
+        const chips = content2.chips.filter((chip) => snapshot.producer[chip.value] === chip.key);
+        cache.set(item, { ...content2, lines: chipLines(chips, this.layout.width[item] - 16) });
       }
       return cache.get(item);
     }
@@ -5189,8 +5237,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (compares) {
         const row2 = element("p", "", this.box);
         for (const status of ["removed", "added", "changed"]) {
-          const { fill: fill3, line: line2 } = colours[status];
-          addEntry(row2, this.words[status] ?? status, { sign: SIGNS3[status], fill: fill3, line: line2, ink: line2 });
+          const { fill: fill3, line: line3 } = colours[status];
+          addEntry(row2, this.words[status] ?? status, { sign: SIGNS3[status], fill: fill3, line: line3, ink: line3 });
         }
       }
       if (values) this.drawValues(values, colours);
@@ -5219,11 +5267,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (missing) element("p", "fg-legend-note", this.box).textContent = missing;
     }
   };
-  function addEntry(row, label2, { sign, fill: fill3, line: line2, ink: ink2 }) {
+  function addEntry(row, label2, { sign, fill: fill3, line: line3, ink: ink2 }) {
     const box = element("span", "", row);
     const swatch = element("i", "", box);
     swatch.textContent = sign;
-    Object.assign(swatch.style, { background: fill3, borderColor: line2, color: ink2 });
+    Object.assign(swatch.style, { background: fill3, borderColor: line3, color: ink2 });
     element("span", "", box).textContent = label2;
     return box;
   }
@@ -5408,7 +5456,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (colours) lines.push(`${colours.colouring.label}: ${colours.text(item, side) || colours.colouring.absent}`);
       this.box.replaceChildren();
       element("b", "", this.box).textContent = title;
-      for (const line2 of lines) element("div", "", this.box).textContent = line2;
+      for (const line3 of lines) element("div", "", this.box).textContent = line3;
       this.box.hidden = false;
     }
     place(event) {
@@ -6523,16 +6571,29 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.turn = Promise.resolve();
       this.canvas = h("div.fv-graph");
       this.fates = h("input", { type: "checkbox", onchange: () => app.navigate({ fates: this.fates.checked }) });
-      this.panes = h("select.fv-input", { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) }, [["split", "Before | after"], ["before", "Before"], ["after", "After"]].map(([value, text]) => h("option", { value }, text)));
+      this.panes = h("select.fv-input", { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) }, [["split", "Before | after"], ["before", "Before"], ["after", "After"]].map(([value, text]) => h("option", { value, data: { text } }, text)));
       this.colour = h("select.fv-input", { "aria-label": "Colour by", onchange: () => app.navigate({ colour: this.colour.value }) }, COLOUR_CHOICES.map(([value, text]) => h("option", { value }, text)));
-      this.note = h("span.fv-muted.fv-small.fv-panes-note", null, "Both graphs side by side need a wider window.");
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar.fv-graph-bar", { role: "toolbar", "aria-label": "Graph" }, this.search.element, this.button("←", "Previous node that changed", () => this.view.nextChange(-1)), this.button("→", "Next node that changed", () => this.view.nextChange(1)), this.panes, h("label.fv-check", { title: "What the colour of a box says" }, "Colour by", this.colour), h("label.fv-check", { title: "Mark what reads or holds attributes by their fate" }, this.fates, "Mark fates"), this.note, h("span.fv-spring"), this.button("SVG", "Save the picture as SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))), this.button("PNG", "Save the picture as PNG", async () => this.save("png", await this.view.toPNG()))), this.canvas);
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar.fv-graph-bar", { role: "toolbar", "aria-label": "Graph" }, this.search.element, this.button("←", "Previous node that changed", () => this.view.nextChange(-1)), this.button("→", "Next node that changed", () => this.view.nextChange(1)), this.panes, h("label.fv-check", { title: "What the colour of a box shows" }, "Colour by", this.colour), h("label.fv-check", { title: "Mark what reads or holds attributes by their fate" }, this.fates, h("span", null, h("span.fv-mark-word", null, "Mark "), "fates")), h("span.fv-spring"), this.saving()), this.canvas);
     }
     button(text, title, run2) {
       return h("button.fv-button", { type: "button", title, "aria-label": title, onclick: () => this.view && run2() }, text);
     }
+    saving() {
+      const title = "Save the graph as a picture";
+      const button = h("button.fv-button", { type: "button", title, "aria-label": title }, "Save…");
+      const item = (kind, run2) => ({ content: `Save the picture as ${kind}`, run: () => this.view && run2() });
+      const menu = new Menu(button, "Save", [item("SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))), item("PNG", async () => this.save("png", await this.view.toPNG()))]);
+      this.app.stops.push(() => menu.destroy());
+      return menu.element;
+    }
+    sayRoom() {
+      const both = this.panes.options[0];
+      const isNarrow = this.canvas.clientWidth < NARROW2;
+      both.disabled = isNarrow;
+      both.textContent = isNarrow ? `${both.dataset.text} (needs a wider window)` : both.dataset.text ?? "";
+    }
     open() {
-      this.view = create(this.canvas, { theme: this.app.theme(), panes: this.panesFor(this.app.current), wheel: this.app.options.wheel, words: this.words, sourceLine: (file, line2) => this.app.model.sourceAround(file, line2, 0)[0]?.text ?? "" });
+      this.view = create(this.canvas, { theme: this.app.theme(), panes: this.panesFor(this.app.current), wheel: this.app.options.wheel, words: this.words, sourceLine: (file, line3) => this.app.model.sourceAround(file, line3, 0)[0]?.text ?? "" });
       this.view.setData(this.app.graph);
       this.view.on("select", ({ id }) => this.chosen(id));
       this.view.on("ready", () => this.followConstants());
@@ -6558,7 +6619,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.fates.checked = state.fates;
       this.panes.value = this.panesFor(state);
       this.colour.value = state.colour;
-      this.note.hidden = this.panes.value === state.panes;
+      this.sayRoom();
       const { pair } = this.app;
       if (!pair) {
         fill(this.canvas, h("p.fv-empty", null, "This trace holds no graph."));
@@ -6614,10 +6675,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         this.app.say(error2.message);
       }
     }
-    mark(pair, { fates: wanted, program, kernel, line: line2, node, attribute }) {
+    mark(pair, { fates: wanted, program, kernel, line: line3, node, attribute }) {
       const styles = getComputedStyle(this.element);
-      if (line2 && kernel === null && node === null && attribute === null) {
-        return this.markLine(line2, pair, styles.getPropertyValue("--accent").trim());
+      if (line3 && kernel === null && node === null && attribute === null) {
+        return this.markLine(line3, pair, styles.getPropertyValue("--accent").trim());
       }
       if (kernel !== null) {
         return this.markKernel(this.app.model.view.programs[program].kernels[kernel], pair, styles.getPropertyValue("--accent").trim());
@@ -6638,10 +6699,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend([{ ...mark, label: name2 }], "kernel:");
     }
-    markLine(line2, pair, fill3) {
-      const mark = { fill: fill3, label: `line ${line2.slice(line2.lastIndexOf(":") + 1)}`, sign: "L" };
+    markLine(line3, pair, fill3) {
+      const mark = { fill: fill3, label: `line ${line3.slice(line3.lastIndexOf(":") + 1)}`, sign: "L" };
       const { model } = this.app;
-      const nodes2 = telling(model.lineNodes(line2, pair), model.graph(pair.after.index).nodes);
+      const nodes2 = telling(model.lineNodes(line3, pair), model.graph(pair.after.index).nodes);
       this.view.setMarks(Object.fromEntries(nodes2.map((id) => [id, mark])));
       this.view.setLegend([mark], "source:");
     }
@@ -6759,7 +6820,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.lines = code === null ? [] : code.split("\n");
       this.code.element.hidden = code === null;
       this.none.hidden = code !== null;
-      this.code.body.style.minWidth = `${this.lines.reduce((most, line2) => Math.max(most, line2.length), 0) + 8}ch`;
+      this.code.body.style.minWidth = `${this.lines.reduce((most, line3) => Math.max(most, line3.length), 0) + 8}ch`;
       this.slowest = Math.max(0, ...kernels2.map(({ time_ns }) => time_ns ?? 0));
       this.code.update(this.lines.length, 0);
       fill(this.rest, this.withoutKernel(), this.passes());
@@ -6789,9 +6850,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const row = this.rows.indexOf(this.chosen);
       if (row >= 0) this.list.reveal(row, { middle: true });
       const { call, definition } = this.program.kernels[this.chosen];
-      const line2 = definition ? definition[0] : call;
-      if (line2 !== null) this.code.reveal(line2, { middle: definition === null });
-      if (definition && line2 !== null) this.code.element.scrollTop = Math.max(0, line2 - 2) * this.code.rowHeight;
+      const line3 = definition ? definition[0] : call;
+      if (line3 !== null) this.code.reveal(line3, { middle: definition === null });
+      if (definition && line3 !== null) this.code.element.scrollTop = Math.max(0, line3 - 2) * this.code.rowHeight;
     }
     row(place) {
       const index = this.rows[place];
@@ -7306,6 +7367,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function table(heads2, rows) {
     return h("table.fv-grid", null, heads2.length ? h("thead", null, h("tr", null, heads2.map((head) => h("th", { scope: "col" }, head)))) : null, h("tbody", null, rows.map((cells2) => h("tr", null, cells2.map((cell) => h("td", null, cell ?? ""))))));
   }
+  function stripToggle(strip) {
+    const isOpen = () => strip.dataset.open === "true";
+    const button = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", onclick: () => {
+      strip.dataset.open = String(!isOpen());
+      show();
+    } });
+    const show = () => {
+      button.setAttribute("aria-expanded", String(isOpen()));
+      fill(button, isOpen() ? "Less" : "More");
+    };
+    strip.dataset.open ??= "false";
+    show();
+    return button;
+  }
   var OPERATORS_SHOWN = 3;
   var VERDICTS = { baseline: "what the others are compared with", faster: "faster than the first step", slower: "slower than the first step", "no measurable difference": "no measurable difference to the first step" };
   var VERDICT_NOTE = "A difference is stated only where it holds among all comparisons of this trace";
@@ -7371,8 +7446,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function comparedLatency(pair, entry) {
     const old = pair.before.latency.find(({ device }) => device === entry.device);
     if (!old) return null;
-    const told3 = pair.latencyVerdict(entry.device);
-    const words4 = told3 ? verdictWords(told3.verdict, [told3.verdict, unseen(told3.unseen), told3.ratio && h("span.fv-muted", null, `, ${told3.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
+    const told = pair.latencyVerdict(entry.device);
+    const words4 = told ? verdictWords(told.verdict, [told.verdict, unseen(told.unseen), told.ratio && h("span.fv-muted", null, `, ${told.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
     return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words4];
   }
   function comparedError(pair, entry) {
@@ -7381,23 +7456,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
   }
   var TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
+  var KINDS3 = { operators: "fv-summary-operators", latency: "fv-summary-long", largest: "fv-summary-long" };
   var PassSummary = class {
     constructor(app) {
       this.shown = void 0;
       this.app = app;
       this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
-      this.isOpen = false;
-    }
-    toggle() {
-      const text = () => this.isOpen ? "Less" : "More";
-      const button = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", "aria-expanded": String(this.isOpen), onclick: () => {
-        this.isOpen = !this.isOpen;
-        this.element.dataset.open = String(this.isOpen);
-        button.setAttribute("aria-expanded", String(this.isOpen));
-        fill(button, text());
-      } }, text());
-      this.element.dataset.open = String(this.isOpen);
-      return button;
     }
     render(state) {
       const key = `${state.step}:${state.against}`;
@@ -7410,7 +7474,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       const { after: step } = pair;
       const facts2 = pair.before && pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), this.toggle()), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter((fact3) => fact3 !== null).map(([label2, ...value]) => h("div", { class: label2.startsWith("operators") ? "fv-summary-operators" : "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), stripToggle(this.element)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter((fact3) => fact3 !== null).map(([label2, ...value]) => h("div", { class: KINDS3[label2.split(/[ ,]/)[0]] ?? "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
     }
     label(text) {
       const name2 = TERMS[text.split(",")[0]];
@@ -7629,9 +7693,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       return list;
     }
-    line(key, { line: line2, text }, row) {
+    line(key, { line: line3, text }, row) {
       const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
-      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line2}: ${(text ?? "").trim()}. ${words(row).join(". ")}` : `Line ${line2}: ${(text ?? "").trim()}`, title: row ? words(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line2), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
+      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line3}: ${(text ?? "").trim()}. ${words(row).join(". ")}` : `Line ${line3}: ${(text ?? "").trim()}`, title: row ? words(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line3), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
       if (row) {
         element3.dataset.line = key;
         this.rows.set(key, element3);
@@ -7723,10 +7787,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.app.navigate({ line: "", node: null, attribute: null, kernel: null, ...patch });
     }
     keptLook() {
-      const { node, kernel, line: line2 } = this.app.current;
+      const { node, kernel, line: line3 } = this.app.current;
       if (node !== null) return { kind: "node", id: node };
       if (kernel !== null) return { kind: "kernel", id: kernel };
-      return line2 ? { kind: "line", id: line2 } : null;
+      return line3 ? { kind: "line", id: line3 } : null;
     }
     linked(look) {
       const { model, pair, current } = this.app;
@@ -7773,7 +7837,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.kernels.refresh();
       const key = look?.kind === "line" ? look.id : byNearness(this.links, lines)[0];
       const row = key === void 0 ? void 0 : this.links.rows.get(key);
-      fill(this.facts, row ? lineFacts(this.app, key, row) : openingFacts(this.app, this.links.foremost(FOREMOST), (line2) => this.pin({ line: line2 })));
+      fill(this.facts, row ? lineFacts(this.app, key, row) : openingFacts(this.app, this.links.foremost(FOREMOST), (line3) => this.pin({ line: line3 })));
     }
     labelOf(look) {
       if (look?.kind === "line") return `line ${look.id.slice(look.id.lastIndexOf(":") + 1)}`;
@@ -8068,8 +8132,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     places(method, node) {
       return this.sources.places(method, node);
     }
-    sourceAround(file, line2, reach) {
-      return this.sources.around(file, line2, reach);
+    sourceAround(file, line3, reach) {
+      return this.sources.around(file, line3, reach);
     }
   };
   var SIZES = [["wide", 1800], ["middle", 1340], ["small", 1080], ["tight", 760], ["narrow", 0]];
@@ -8170,8 +8234,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const against2 = state.against !== null && steps[state.against] ? state.against : null;
       return { ...state, step, against: against2, tab, ...this.validChoices(state), ...this.validKernel(state) };
     }
-    validChoices({ colour, line: line2 }) {
-      return { colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change", line: this.model.links.rows.has(line2) ? line2 : "" };
+    validChoices({ colour, line: line3 }) {
+      return { colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change", line: this.model.links.rows.has(line3) ? line3 : "" };
     }
     validKernel({ program, kernel }) {
       const { programs } = this.model.view;
@@ -8220,8 +8284,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
       this.sheet = keySheet({ ...parts.sheet, glossary: this.model.view.glossary, tour: this.options.tour });
       this.copySheet = copySheet();
-      const content = h("div.fv-content", null, this.tabs.panes, this.details.element);
-      const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content);
+      const content2 = h("div.fv-content", null, this.tabs.panes, this.details.element);
+      const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content2);
       const header2 = header(this);
       fill(this.root, header2, failureBanner(this), unmeasuredBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet.element, this.terms.element, this.toast, this.printed.element);
     }
@@ -8242,9 +8306,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return known ? this.pair : this.model.pair(step, against2);
     }
     focusOf(state) {
-      const { node, attribute, kernel, line: line2 } = state;
+      const { node, attribute, kernel, line: line3 } = state;
       if (node !== null || !this.pair) return node === null ? [] : [node];
-      if (attribute === null && kernel === null && line2) return this.model.lineNodes(line2, this.pair);
+      if (attribute === null && kernel === null && line3) return this.model.lineNodes(line3, this.pair);
       if (attribute === null) return this.model.kernelNodes(state, this.pair);
       const { after, before } = this.pair;
       const now = this.model.nodesOf(after.index, attribute);
@@ -8345,15 +8409,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     row({ name: name2, where, steps, differs, a, b }, none, spread) {
       const known = steps.filter((step) => step !== null);
       const what = known.length ? this.app.link(name2, { step: known[known.length - 1] }) : name2;
-      const sign = differs ? h("span.fv-pair-new", { role: "img", "aria-label": "differs", title: "Another thing in each" }, "≠ ") : null;
-      return h("tr", { class: differs ? "" : "fv-row-same", data: known.length ? { steps: known.join(" ") } : {} }, h("th.fv-wrap", { scope: "row" }, sign, what, where ? h("div.fv-muted.fv-small", null, where) : null), [a, b].map((cell) => h("td", null, cell ? told(cell, spread) : h("span.fv-muted", null, none))));
+      const sign = differs ? h("span.fv-pair-new", { role: "img", "aria-label": "differs", title: "The two traces differ" }, "≠ ") : null;
+      return h("tr", { class: differs ? "" : "fv-row-same", data: known.length ? { steps: known.join(" ") } : {} }, h("th.fv-wrap", { scope: "row" }, sign, what, where ? h("div.fv-muted.fv-small", null, where) : null), [a, b].map((cell) => h("td", null, cell ? content(cell, spread) : h("span.fv-muted", null, none))));
     }
   };
   function heading2(app, side) {
     return [sideSign(side), " ", h("span", null, app.model.comparison.names[side])];
   }
-  function told({ text, note: note3, tone, details, ratio }, spread) {
-    return [ratio ? ratioBar(ratio, spread) : null, h("div.fv-num", { class: `fv-${tone}` }, text), note3 ? h("div.fv-muted.fv-small.fv-wrap", null, note3) : null, details.length ? h("details.fv-small", null, h("summary", null, "more"), h("ul.fv-list", null, details.map((line2) => h("li.fv-wrap", null, line2)))) : null];
+  function content({ text, note: note3, tone, details, ratio }, spread) {
+    return [ratio ? ratioBar(ratio, spread) : null, h("div.fv-num", { class: `fv-${tone}` }, text), note3 ? h("div.fv-muted.fv-small.fv-wrap", null, note3) : null, details.length ? h("details.fv-small", null, h("summary", null, "more"), h("ul.fv-list", null, details.map((line3) => h("li.fv-wrap", null, line3)))) : null];
   }
   var WORDS2 = { same: "the same", different: "differ", "only in A": "only in A", "only in B": "only in B" };
   var RUNS = "Taken in different runs: how many times as long something takes is stated only where that is more than noise, and more than the pace of the runs explains.";
@@ -8418,10 +8482,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     whole() {
       const { times: times2, ratio } = this.pair;
-      const told3 = SIDES.map((side, index) => [index ? " " : "", sideSign(index), ` ${times2[index] ?? "not timed"}`]);
+      const told = SIDES.map((side, index) => [index ? " " : "", sideSign(index), ` ${times2[index] ?? "not timed"}`]);
       const both = SIDES.every((side) => this.pair[side] !== null);
       if (!both) return times2.some(Boolean) ? h("p.fv-num", null, `All kernels together: ${times2.find(Boolean)}`) : null;
-      return [h("p.fv-num", null, "All kernels together: ", told3, ratio ? [", B takes ", verdict(ratio)] : null), times2.every(Boolean) ? h("p.fv-muted.fv-small", null, RUNS) : null];
+      return [h("p.fv-num", null, "All kernels together: ", told, ratio ? [", B takes ", verdict(ratio)] : null), times2.every(Boolean) ? h("p.fv-muted.fv-small", null, RUNS) : null];
     }
     table(groups) {
       const { app, pair } = this;
@@ -8539,11 +8603,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     eachAttribute(at, add2) {
       const { model } = this.app;
-      const told3 = (value, row) => {
+      const told = (value, row) => {
         const { a, b } = model.fates.get(row.path);
         add2(value, a && b && a.fate !== b.fate ? { fate: "varies" } : row);
       };
-      model.as(model.sideOf(at), () => super.eachAttribute(at, told3));
+      model.as(model.sideOf(at), () => super.eachAttribute(at, told));
     }
   };
   var ComparisonDetails = class extends Details {
@@ -8617,19 +8681,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.label = "Settings";
       const { settings, failures, near_misses: misses, names, made, calls, notices: notices2, facts: facts2 } = app.model.comparison;
       this.count = settings.length;
-      const rows = settings.map(({ subject, name: name2, a, b }) => line([subject, name2, a ?? "not there", b ?? "not there"]));
+      const rows = settings.map(({ subject, name: name2, a, b }) => line2([subject, name2, a ?? "absent", b ?? "absent"]));
       const traces = SIDES.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
-      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", { tabindex: "0", role: "region", "aria-label": "Settings" }, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), told2("Notices", notices2), told2("About this environment", facts2), failures.some(Boolean) ? grid("How the freezes ended", ["A", "B"], [line(failures.map((text) => text ?? "it did not fail"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
+      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", { tabindex: "0", role: "region", "aria-label": "Settings" }, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), noticeTable("Notices", notices2), noticeTable("About this environment", facts2), failures.some(Boolean) ? grid("How the recordings ended", ["A", "B"], [line2(failures.map((text) => text ?? "without an error"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line2([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
     }
     render() {
     }
   };
-  function told2(title, sides) {
+  function noticeTable(title, sides) {
     if (!sides.some((side) => side.length)) return null;
     const rows = sides.flatMap((side, index) => side.map(({ message, quoted }) => h("tr", null, h("td", null, sideSign(index)), h("td.fv-wrap", null, message, quoted && h("pre.fv-log", { tabindex: "0" }, quoted)))));
     return grid(title, ["", "Notice"], rows);
   }
-  function line(texts) {
+  function line2(texts) {
     return h("tr", null, texts.map((text) => h("td.fv-wrap", null, text)));
   }
   var ComparisonAttributesPanel = class {
@@ -8684,7 +8748,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     row(index) {
       const row = this.rows[index];
-      return h("div.fv-table-row", { role: "row", "aria-rowindex": index + 2, class: `${row.path === this.chosen ? "fv-chosen" : ""} ${row.fields.length ? "" : "fv-row-same"}`, data: { path: row.path }, onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }) }, h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)), h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type), SIDES.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "not there"))), h("div.fv-clip", { role: "cell" }, this.differs(row)));
+      return h("div.fv-table-row", { role: "row", "aria-rowindex": index + 2, class: `${row.path === this.chosen ? "fv-chosen" : ""} ${row.fields.length ? "" : "fv-row-same"}`, data: { path: row.path }, onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }) }, h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)), h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type), SIDES.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "absent"))), h("div.fv-clip", { role: "cell" }, this.differs(row)));
     }
     differs(row) {
       if (!row.fields.length) return h("span.fv-muted", null, "=");
@@ -8790,7 +8854,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         return;
       }
       const row = this.app.model.passRows[this.app.model.place(this.app.current)];
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label2, ...value]) => h("div", null, h("dt", null, label2), h("dd.fv-num", null, value)))), this.sentences(pair));
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), this.names(pair), stripToggle(this.element)), row && row.graph === null ? h("span.fv-compare-hint", null, absent(row)) : null, h("dl.fv-summary-facts", { tabindex: "0" }, facts(pair).filter(Boolean).map(([label2, ...value]) => h("div", null, h("dt", null, label2), h("dd.fv-num", null, value)))), this.sentences(pair));
     }
     sentences({ before, after }) {
       const steps = [before, after].filter(Boolean);
@@ -8798,9 +8862,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const texts = new Map(steps.flatMap((step) => model.passTexts(step)));
       const reasons = steps.filter((step) => step.why_not).map((step) => ({ side: step.side, why: step.why_not, text: `It changed nothing in ${"AB"[step.side]}. ${step.why_not} ` }));
       const [one, other] = reasons;
-      const told3 = other && one.why === other.why ? [`It changed nothing in A and B. ${one.why}`] : reasons.map(({ text }) => text);
+      const told = other && one.why === other.why ? [`It changed nothing in A and B. ${one.why}`] : reasons.map(({ text }) => text);
       if (!texts.size) return null;
-      return h("p.fv-summary-does", { tabindex: "0" }, [...texts].map(([pass, does]) => h("span", null, texts.size > 1 ? `${pass}: ${does} ` : `${does} `)), told3.length ? h("span.fv-why-not", null, told3) : null);
+      return h("p.fv-summary-does", { tabindex: "0" }, [...texts].map(([pass, does]) => h("span", null, texts.size > 1 ? `${pass}: ${does} ` : `${does} `)), told.length ? h("span.fv-why-not", null, told) : null);
     }
     names({ before, after }) {
       const one = (step) => [h("span.fv-side", { class: `fv-side-${step.side ? "b" : "a"}` }, stepLabel(step)), " ", step.name];
@@ -8856,7 +8920,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { comparison } = this.app.model;
       const { about, changes, sentences } = comparison.summary;
       const { folds } = comparison;
-      return h("div.fv-answer", null, sentences.map((sentence2, side) => h("p.fv-answer-sentence.fv-answer-side", null, sideSign(side), " ", sentence2)), h("section.fv-answer-part", null, h("h2", null, "What changed from A to B"), this.changes(changes)), folds.length ? h("section.fv-answer-part", null, h("h2", null, "What torch.compile and AOTInductor fold"), h("ul.fv-list", null, folds.map((line2) => h("li", null, line2)))) : null, h("p.fv-answer-about.fv-muted", null, about));
+      return h("div.fv-answer", null, sentences.map((sentence2, side) => h("p.fv-answer-sentence.fv-answer-side", null, sideSign(side), " ", sentence2)), h("section.fv-answer-part", null, h("h2", null, "What changed from A to B"), this.changes(changes)), folds.length ? h("section.fv-answer-part", null, h("h2", null, "What torch.compile and AOTInductor fold"), h("ul.fv-list", null, folds.map((line3) => h("li", null, line3)))) : null, h("p.fv-answer-about.fv-muted", null, about));
     }
     changes(changes) {
       if (!changes.length) {
@@ -8976,7 +9040,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const fates2 = attributes.filter((row) => row.fields.some((field) => ["fate", "only in one"].includes(field)));
       const both = pairs2.filter(({ a, b }) => a.changed && b.changed);
       const title = names.map((name2, index) => h("span.fv-two-name", { title: name2 }, sideSign(index), ` ${name2}`));
-      return [h("div.fv-title", null, h("h1.fv-two-names", { title: names.join(" ↔ ") }, title), h("span.fv-muted", null, "two backends side by side")), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, fact2("both did something", this.link(`${both.length} of ${pairs2.length}`, { tab: "pairs" }), "purposes of passes"), fact2("parameters and buffers", fates2.length ? this.link(`${countWords(fates2)} met another fate`, { tab: "attributes", quiet: true }) : "the same fates", `of ${attributes.filter((row) => row.counted).length}`))];
+      return [h("div.fv-title", null, h("h1.fv-two-names", { title: names.join(" ↔ ") }, title), h("span.fv-muted", null, "two backends side by side")), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, fact2("done by both", this.link(`${both.length} of ${pairs2.length}`, { tab: "pairs" }), "purposes of passes"), fact2("parameters and buffers", fates2.length ? this.link(`${countWords(fates2)} met another fate`, { tab: "attributes", quiet: true }) : "the same fates", `of ${attributes.filter((row) => row.counted).length}`))];
     }
     valid(state) {
       const { model } = this;

@@ -29,8 +29,11 @@
       found.push(`cut: ${name(element)}, ${element.scrollWidth} in ${element.clientWidth} px`);
     }
   }
+  // A row of tabs may scroll on a phone only, and then it fades out where there are more; elsewhere it wraps.
   for (const tabs of shown.filter((element) => element.matches("[role=tablist]"))) {
-    if (tabs.scrollWidth > tabs.clientWidth + 1) found.push(`tabs: ${tabs.scrollWidth} in ${tabs.clientWidth} px`);
+    const isFaded = root.dataset.size === "narrow" && tabs.parentElement.matches(".fv-more-before, .fv-more-after");
+    const isMore = tabs.scrollWidth > tabs.clientWidth + 1;
+    if (isMore && !isFaded) found.push(`tabs: ${tabs.scrollWidth} in ${tabs.clientWidth} px`);
   }
 
   // What can be pressed must be on top in its middle; what is scrolled away is not looked at.

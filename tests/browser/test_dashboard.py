@@ -307,9 +307,9 @@ def test_a_factory_is_refused(opened: Opener) -> None:
     page = opened()
     page.keyboard.press("n")
     page.get_by_role("combobox", name="File or example").fill("os:getcwd")
-    expect(page.get_by_text("which the page may not ask for")).to_be_visible(timeout=SLOW_MS)
+    expect(page.get_by_text("which this page may not run")).to_be_visible(timeout=SLOW_MS)
     page.get_by_role("button", name="Record", exact=True).click()
-    expect(page.get_by_role("alert").filter(has_text="which the page may not ask for")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="which this page may not run")).to_be_visible()
 
 
 def test_a_failed_freeze_says_which_pass_and_why(opened: Opener) -> None:

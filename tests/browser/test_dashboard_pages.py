@@ -148,14 +148,22 @@ def set_jobs(page: Page, *changes: dict[str, Any], steps: int = 0) -> None:
 # --- the first page
 
 
+def add_cancelled(start: dict[str, Any]) -> None:
+    """Adds a cancelled recording to the recent traces."""
+    recent = start["library"]["recent"]
+    changes = {"path": "/traces/stopped.fztrace", "name": "stopped", "failed": "cancelled", "ending": "cancelled"}
+    recent.append(recent[0] | changes)
+
+
 def test_home_lists_examples_and_traces(opened: Opener) -> None:
-    page = opened()
+    page = opened(change=add_cancelled)
     expect(page.get_by_role("heading", level=1)).to_have_text("See what freezing does to your model")
     expect(page.get_by_role("list").get_by_role("heading", level=3)).to_have_text(["counter", "no_fold"])
     expect(page.get_by_role("link", name="small", exact=True)).to_have_attribute("href", f"/?trace={TRACE}")
     expect(page.get_by_role("link", name="gone", exact=True)).to_have_count(0)
     expect(page.get_by_text("file is gone")).to_be_visible()
     expect(page.get_by_text("freeze failed")).to_be_visible()
+    expect(page.get_by_text("cancelled", exact=True)).to_be_visible()
     assert page.title() == "freezer-ui"
 
 
@@ -1221,6 +1229,13 @@ def test_the_tour_is_left_by_esc_and_starts_again_from_the_sheet(page, opened, w
     page.get_by_role("button", name="End the tour").click()
     expect(box).to_have_count(0)
     expect(page.locator(".fd-tour-ring")).to_have_count(0)
+    page.keyboard.press("?")
+    page.get_by_role("button", name="Take the tour").click()
+    expect(box).to_contain_text("1 of 5")
+    page.get_by_role("tab", name="Graph").click()  # whoever looks elsewhere has left the tour
+    expect(box).to_have_count(0)
+    expect(page.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("button", name="More", exact=True)).to_be_visible()
 
 
 def test_a_row_of_a_sweep_opens_its_trace(opened: Opener) -> None:

@@ -105,7 +105,7 @@ def test_a_trace_that_was_not_asked_does_not_differ_by_that() -> None:
         assert not found[title]["differs"], title
     assert {row["b"] for row in found["Memory"]["rows"]} == {None}
     absent = rows(trace, bare, "Not recorded")
-    assert texts(absent["checks of the frozen module"]) == (None, "not there", False)
+    assert texts(absent["checks of the frozen module"]) == (None, "not recorded", False)
     assert "--check all" in absent["checks of the frozen module"]["b"]["note"]
 
 
@@ -145,7 +145,7 @@ def test_memory_and_notices_differ_but_a_peak_does_not() -> None:
     memory = rows(trace, other, "Memory")
     assert texts(memory["saving"]) == ("does not save and reload", "saves and reloads", True)
     assert (memory["saving"]["steps"], memory["peak memory while freezing"]["differs"]) == ([8, None], False)
-    assert texts(rows(trace, other, "Notices")[trace.notices[1].message]) == ("told", None, True)
+    assert texts(rows(trace, other, "Notices")[trace.notices[1].message]) == ("given", None, True)
     assert rows(other, trace, "Memory")["saving"]["steps"] == [None, 8 + len(trace.steps)]
 
 

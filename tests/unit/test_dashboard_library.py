@@ -54,7 +54,27 @@ def test_entry_describes_its_trace() -> None:
     failed = failed_trace()
     assert failed.failure is not None
     assert recent_trace(failed, Path("/x.fztrace")).failed == failed.failure.type
+    assert recent_trace(failed, Path("/x.fztrace")).ending == "freeze failed"
     assert recent_trace(replace(trace, steps=()), Path("/x.fztrace")).nodes is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "stage", "ending"),
+    [
+        ("cancelled", "measure", "cancelled"),
+        ("KeyboardInterrupt", "freeze_module", "cancelled"),
+        ("time limit", "freeze_module", "out of time"),
+        ("memory limit", "measure", "over its limit"),
+        ("SIGSEGV", "freeze_module", "crashed"),
+        ("RuntimeError", "measure", "recording failed"),
+        ("RuntimeError", "freeze_module", "freeze failed"),
+    ],
+)
+def test_a_recording_that_was_ended_is_no_failed_freeze(kind: str, stage: str, ending: str) -> None:
+    trace = failed_trace()
+    assert trace.failure is not None
+    ended = replace(trace, failure=replace(trace.failure, type=kind, stage=stage))
+    assert recent_trace(ended, Path("/x.fztrace")).ending == ending
 
 
 def test_the_latest_comes_first_once(file: Path) -> None:

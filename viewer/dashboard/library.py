@@ -42,6 +42,8 @@ class RecentTrace:
         created: UTC, ISO 8601.
         steps: their number.
         failed: the exception's name if the freeze failed.
+        ending: how the recording ended if it did not finish, in a word or two (``cancelled``); ``None`` also in
+            entries of earlier versions.
         nodes: their number in the last step's graph, nested ones included.
         unmeasured: requested measurements that failed, and why; ``None`` if none failed.
         verdict: the sentence of its summary, ``None`` in entries of earlier versions.
@@ -57,6 +59,12 @@ class RecentTrace:
     nodes: int | None
     unmeasured: str | None = None
     verdict: str | None = None
+    ending: str | None = None
+
+
+#: Words for the kinds of `fe.analysis.failure_kind` that are no failure of the freeze.
+_ENDINGS: Final = {"cancelled": "cancelled", "died": "crashed", "time limit": "out of time"}
+_LIMIT: Final = "over its limit"
 
 
 def recent_trace(trace: fe.Trace, path: Path, verdict: str | None = None) -> RecentTrace:
@@ -79,7 +87,17 @@ def recent_trace(trace: fe.Trace, path: Path, verdict: str | None = None) -> Rec
         nodes=sum(1 for _ in trace.steps[-1].graph.walk()) if trace.steps else None,
         unmeasured=None if unmeasured is None else str(unmeasured),
         verdict=fe.summarize(trace).sentence if verdict is None else verdict,
+        ending=_ending(trace),
     )
+
+
+def _ending(trace: fe.Trace) -> str | None:
+    if trace.failure is None:
+        return None
+    kind = analysis.failure_kind(trace.failure)
+    if kind == "failed":
+        return "recording failed" if trace.failure.stage in ("build", "measure") else "freeze failed"
+    return _ENDINGS.get(kind, _LIMIT)
 
 
 class Library:
@@ -223,7 +241,7 @@ def _entry(row: object) -> RecentTrace | None:
         entry = RecentTrace(**row)
     except TypeError:
         return None
-    optional = dict.fromkeys(("failed", "unmeasured", "verdict"), str | None)
+    optional = dict.fromkeys(("failed", "unmeasured", "verdict", "ending"), str | None)
     kinds = {"steps": int, "nodes": int | None, **optional}
     fitting = all(isinstance(getattr(entry, each.name), kinds.get(each.name, str)) for each in fields(entry))
     return entry if fitting else None

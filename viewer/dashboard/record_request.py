@@ -49,7 +49,7 @@ def page_model(text: str) -> str:
         return str(path.absolute())
     if ":" in spec and not path.exists():
         raise fe.FreezerError(
-            f"{spec!r} would run code of this machine, which the page may not ask for. Give it on the command line: "
+            f"{spec!r} is Python code of this machine, which this page may not run. Open it from the command line: "
             f"freezer-ui {spec}"
         )
     if spec and path.is_dir():

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from freeze_engine.trace import InputSpec, Notice
 
 
-def _moment(created: str) -> str:
+def moment_text(created: str) -> str:
+    """Returns a time of a trace, ISO 8601, as ``2026-01-02 03:04 UTC``; empty if it is unknown."""
     return f"{created[:10]} {created[11:16]} UTC" if created else ""
 
 
@@ -43,7 +44,7 @@ def environment_view(trace: fe.Trace) -> dict[str, Any]:
             *([] if trace.is_recording else [["read from", analysis.ORIGINS[trace.origin]]]),
             ["backend", trace.backend],
             ["methods", ", ".join(trace.methods)],
-            ["made", _moment(trace.created) or unknown],
+            ["made", moment_text(trace.created) or unknown],
             ["took", unknown if trace.duration_ns is None else analysis.duration_text(trace.duration_ns)],
             *([["package", package_text(trace)]] if trace.package is not None else []),
         ],

@@ -91,7 +91,10 @@ export class ModuleTree {
       let depth = 0;
       while (depth < path.length && depth + 1 < open.length && open[depth + 1].segment === path[depth]) depth++;
       open.length = depth + 1;
-      for (; depth < path.length; depth++) open.push(this._addModule(open[depth], path[depth], counts));
+      for (; depth < path.length; depth++) {
+        const outer = depth ? path[depth - 1] : base.at(-1);
+        open.push(this._addModule(open[depth], path[depth], { outer, counts }));
+      }
       this._addLeaf(open[depth], key, base);
     }
   }
@@ -100,13 +103,13 @@ export class ModuleTree {
    * One more run of a module, inside the group of the module around it.
    * @param {Group} parent
    * @param {string} segment
-   * @param {Map<string, number>} counts
+   * @param {{ outer: string | undefined, counts: Map<string, number> }} options `outer`: the segment before, which a number in a list is named with
    */
-  _addModule(parent, segment, counts) {
+  _addModule(parent, segment, { outer, counts }) {
     const id = `${parent.id}${parent.id && !parent.id.endsWith("/") ? "." : ""}${segment}`;
     const count = counts.get(id) || 0;
     counts.set(id, count + 1);
-    const name = /^\d+$/.test(segment) && parent.segment ? `${parent.segment}.${segment}` : segment;
+    const name = /^\d+$/.test(segment) && outer ? `${outer}.${segment}` : segment;
     const label = count ? `${name} (${count + 1})` : name;
     const child = this.addGroup({ id: count ? `${id}#${count + 1}` : id, label, segment, parent, node: NONE });
     parent.children.push(child);

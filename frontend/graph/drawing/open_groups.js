@@ -7,6 +7,7 @@ import { FONTS, shorten, textWidth } from "./text.js";
 import { SIGNS } from "./theme.js";
 
 const INSET = 6; // of a name in its group
+const GAP = 6; // between names side by side
 
 /** @param {Job} job */
 export function paintAreas(job) {
@@ -28,23 +29,39 @@ export function paintAreas(job) {
 }
 
 /**
- * Names of open groups. They stay in view while any of the group is, one below the other, as a path to here.
+ * Names of open groups. They stay in view while any of the group is: at the top, side by side, as a path to here.
  * @param {Job} job
  * @returns {Header[]} where they are in the world, for the pointer
  */
 export function paintHeaders(job) {
   const scale = headerScale(job.zoom);
-  /** @type {Header[]} */
-  const headers = [];
+  const headers = placeHeaders(job, scale);
   /** @type {Header[]} */
   const taken = [];
-  for (const item of job.groups) {
-    const header = placeHeader(job, item, headers, scale);
-    if (!header) continue;
-    headers.push(header);
+  const { picture } = job;
+  for (const header of headers) {
     if (!header.label || taken.some((other) => overlaps(other, header))) continue;
     taken.push(header);
-    paintHeader(job, header, scale);
+  }
+  // The room after a name belongs to the next part of the path, if there is one.
+  for (const header of taken) {
+    const next = taken.find((other) => picture.scene.items[other.item].parent === header.item && other.y === header.y);
+    paintHeader(job, header, { scale, end: next?.x });
+  }
+  return headers;
+}
+
+/**
+ * Where the names of open groups are; `job.groups` has a group before those in it.
+ * @param {Pick<Job, "groups" | "look" | "picture" | "view" | "zoom">} job
+ * @param {number} scale of the names
+ */
+export function placeHeaders(job, scale) {
+  /** @type {Header[]} */
+  const headers = [];
+  for (const item of job.groups) {
+    const header = placeHeader(job, item, headers, scale);
+    if (header) headers.push(header);
   }
   return headers;
 }
@@ -59,7 +76,7 @@ function headerScale(zoom) {
 }
 
 /**
- * @param {Job} job
+ * @param {Pick<Job, "look" | "picture" | "view" | "zoom">} job
  * @param {number} item
  * @param {Header[]} headers
  * @param {number} scale
@@ -71,12 +88,19 @@ function placeHeader(job, item, headers, scale) {
   if (box.width * zoom < 34 || box.height * zoom < 16) return null;
   const height = HEADER * scale;
   const above = headers.find((header) => header.item === parent);
-  const least = above ? above.y + height : view.top + look.headerTop / zoom;
-  const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
+  const top = view.top + look.headerTop / zoom;
   const status = picture.statusOf(item);
   const label = shorten(FONTS.header, (status ? `${SIGNS[status]} ` : "") + group.label, box.width - 34 * scale, scale);
   const width = textWidth(FONTS.header, label) * scale + 26 * scale;
   const x = Math.max(box.x + INSET, Math.min(view.left + INSET / zoom, box.x + box.width - width - INSET));
+  // Where the group around it is cut by the top of the view, too, the name follows that group's.
+  const after = above ? Math.max(x, above.x + above.width + GAP * scale) : x;
+  const right = Math.min(view.right, box.x + box.width - INSET);
+  if (above && above.y === top && box.y <= top && after + width <= right) {
+    return { item, label, x: after, y: Math.min(top, box.y + box.height - height - INSET), width, height };
+  }
+  const least = above ? above.y + height : top;
+  const y = Math.max(box.y, Math.min(least, box.y + box.height - height - INSET));
   return { item, label, x, y, width, height };
 }
 
@@ -91,9 +115,9 @@ function overlaps(a, b) {
 /**
  * @param {Job} job
  * @param {{ item: number, label: string, x: number, y: number, width: number }} options
- * @param {number} scale
+ * @param {{ scale: number, end?: number }} room `end`: where the next name in the same line begins
  */
-function paintHeader(job, { item, label, x, y, width }, scale) {
+function paintHeader(job, { item, label, x, y, width }, { scale, end = Infinity }) {
   const { s, theme, picture } = job;
   const status = picture.statusOf(item);
   s.save();
@@ -105,7 +129,7 @@ function paintHeader(job, { item, label, x, y, width }, scale) {
   paintToggle(job, 10, 11.5, false);
   write(job, label, 21, 12, { font: FONTS.header, colour: status ? theme[status].text : theme.groupText });
   const box = picture.box(item);
-  const room = (box.x + box.width - x - width) / scale - INSET;
+  const room = (Math.min(end, box.x + box.width) - x - width) / scale - INSET;
   const badges = badgesOf(job, item);
   // From afar the changed boxes themselves are what is seen.
   if (badgesWidth(badges) <= room && scale < 1.5) paintBadges(job, badges, width / scale + 6, 12);

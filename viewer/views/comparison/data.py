@@ -20,6 +20,7 @@ from viewer.views.comparison.findings import finding_sections
 from viewer.views.comparison.folds import folded_lines
 from viewer.views.comparison.kernels import joined_programs, program_pair_rows, without_programs
 from viewer.views.comparison.pass_pairs import pair_rows
+from viewer.views.environment import moment_text
 from viewer.views.failure import failure_message
 from viewer.views.graph_data import graph_data
 from viewer.views.notices import fact_notices, notice_parts, warning_notices
@@ -49,7 +50,7 @@ def diff_views(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
         "graph": _graph(diff, names),
         "comparison": {
             "names": _names(first, second),
-            "made": [trace.created for trace in (first, second)],
+            "made": [moment_text(trace.created) for trace in (first, second)],
             "calls": [trace.call for trace in (first, second)],
             "notices": [_notices(warning_notices(trace)) for trace in (first, second)],
             "facts": [_notices(fact_notices(trace)) for trace in (first, second)],

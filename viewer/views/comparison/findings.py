@@ -55,12 +55,12 @@ def finding_sections(diff: fe.TraceDiff, ours: _Findings, theirs: _Findings) -> 
         section("How they ended", _failures(diff), ""),
         payoff_section(diff),
         section("What changed the results", _errors(diff), "not compared", "Largest absolute errors, over all inputs."),
-        section("Checks of the frozen module", _checks(ours, theirs), "not asked"),
+        section("Checks of the frozen module", _checks(ours, theirs), "not run"),
         section("Memory", _memory(diff, ours, theirs), "not measured"),
         section("Held more than once in the final graph", _duplicates(ours, theirs), "not held twice"),
         section("What each pass does on its own", _ablation(diff), "not tried", _ABLATION_NOTE),
-        section("Notices", _notices(diff), "not told"),
-        section("Not recorded", _absent(ours, theirs), "is there"),
+        section("Notices", _notices(diff), "not given"),
+        section("Not recorded", _absent(ours, theirs), "recorded"),
     )
     return sorted(filter(None, sections), key=lambda found: not found["differs"])
 
@@ -263,10 +263,10 @@ def _notices(diff: fe.TraceDiff) -> Iterator[Row]:
         for trace in (diff.before, diff.after)
     )
     for said, one, other in joined(ours, theirs):
-        cells = both(lambda quoted: cell("told", details=quoted.splitlines()), one, other)
+        cells = both(lambda quoted: cell("given", details=quoted.splitlines()), one, other)
         yield row(said, cells, one is None or other is None)
 
 
 def _absent(ours: _Findings, theirs: _Findings) -> Iterator[Row]:
     for what, one, other in joined(dict(ours["absent"]), dict(theirs["absent"])):
-        yield row(what, both(lambda how: cell("not there", how, "muted"), one, other), False)
+        yield row(what, both(lambda how: cell("not recorded", how, "muted"), one, other), False)

@@ -1,4 +1,4 @@
-"""The weights that torch.compile and AOTInductor fold, each by which pass."""
+"""Compares which weights torch.compile and AOTInductor fold, and by which passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from viewer.views.wording import pass_text
 
 
 def folded_lines(diff: fe.TraceDiff) -> Iterator[str]:
-    """Yields which weights only one of torch.compile and AOTInductor folds, and by which pass; none for other pairs.
+    """Yields the weights that only one of torch.compile and AOTInductor folds, with the pass; nothing for other pairs.
 
     Args:
         diff: of two traces.
