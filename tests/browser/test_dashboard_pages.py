@@ -886,7 +886,7 @@ def test_the_form_takes_a_float_model_and_asks_before_it_opens_one_without_a_san
     expect(page.get_by_role("alertdialog")).to_have_count(0)
     assert serious_findings(page) == []
     page.get_by_role("button", name="Record", exact=True).click()
-    page.wait_for_function("fake.asked.some((message) => message.type === 'record')")
+    page.wait_for_function("() => fake.asked.some((message) => message.type === 'record')")
     (sent,) = asked(page, "record")
     assert (sent["float_model"], sent["float_consent"]) == ("f.pt2", "/models/f.pt2")
     assert sent["call"] == "freezer-ui record /models/net.pt2 --float-model f.pt2"
