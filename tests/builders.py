@@ -44,6 +44,7 @@ from freeze_engine.trace import (
     Rewrite,
     RuntimeGraph,
     RuntimeKernel,
+    RuntimeTime,
     SourceLines,
     SourceRef,
     Step,
@@ -340,7 +341,15 @@ def tied_trace() -> Trace:
         origin="frozen_file",
         runtime=(
             RuntimeGraph(
-                "forward", forward_graphs()["input"], 3, (RuntimeKernel("aten::conv2d", False, 1, 900, 0.75),)
+                "forward",
+                forward_graphs()["input"],
+                3,
+                (RuntimeKernel("aten::conv2d", False, 1, 900, 0.75),),
+                times=(
+                    RuntimeTime((first.graph.nodes[0].id,), (), 900),
+                    RuntimeTime((), (SourceRef(FILE, 4),), 200),
+                    RuntimeTime((), (), 100),
+                ),
             ),
             RuntimeGraph("describe", None, reason="it was not run"),
         ),

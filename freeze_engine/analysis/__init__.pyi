@@ -20,6 +20,7 @@ from .by_line.outcome import (
     LineTime as LineTime,
     NodeLines as NodeLines,
     SourceOutcome as SourceOutcome,
+    TimeOfNoLine as TimeOfNoLine,
 )
 from .by_line.outcomes import (
     source_outcome as source_outcome,

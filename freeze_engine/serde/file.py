@@ -26,6 +26,7 @@ History of `SCHEMA_VERSION`:
     7: traces that are no recordings, but were read from a frozen file or from torch's logs; what TorchScript's executor
         makes of the frozen module.
     8: errors of a quantised model's layers against the float model.
+    9: the time of the nodes that TorchScript's executor runs.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ from freeze_engine.serde.upgrade import upgraded
 from freeze_engine.trace import Trace
 from freeze_engine.trace.validation import check_trace, problems
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """Version of the files written; a change of any type of `freeze_engine.trace` makes a new one."""
 
 MAX_BYTES = 2 << 30

@@ -48,6 +48,7 @@ SINCE: dict[tuple[str, str], int] = {
     ("Trace", "origin"): 7,
     ("Trace", "runtime"): 7,
     ("Trace", "layer_errors"): 8,
+    ("RuntimeGraph", "times"): 9,
 }
 """The version that brought a field, by ``(type, field)``; all others are of the first. Older files get its default."""
 

@@ -82,6 +82,7 @@ from freeze_engine.trace.rewrites import (
 from freeze_engine.trace.runtime import (
     RuntimeGraph as RuntimeGraph,
     RuntimeKernel as RuntimeKernel,
+    RuntimeTime as RuntimeTime,
 )
 from freeze_engine.trace.source import (
     CallPath as CallPath,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from freeze_engine.trace.graph import GraphSnapshot
+from freeze_engine.trace.source import SourceRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,22 @@ class RuntimeKernel:
 
 
 @dataclass(frozen=True, slots=True)
+class RuntimeTime:
+    """Time that one call of a method spends in a node of the executor's graph, or in several that are not told apart.
+
+    Attributes:
+        nodes: ids of nodes of `RuntimeGraph.graph`; empty if the time belongs to none that is known.
+        sources: where torch was in the source, the innermost call first, if no node is known; empty if that is not
+            known either, and the time belongs to no line.
+        time_ns: time in ns, with what the operators call; the median of several calls.
+    """
+
+    nodes: tuple[str, ...]
+    sources: tuple[SourceRef, ...]
+    time_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class RuntimeGraph:
     """The graph that the executor runs after warm-up, in place of a frozen method's graph.
 
@@ -38,6 +55,7 @@ class RuntimeGraph:
         runs: calls of the method before it was read.
         kernels: the operators of one call by their time, the longest first; empty if it was not profiled.
         reason: why there is no graph, why it was not profiled, or why nothing is fused; else empty.
+        times: all time of one call in operators and kernels, by nodes; empty if it was not profiled.
     """
 
     method: str
@@ -45,3 +63,4 @@ class RuntimeGraph:
     runs: int = 0
     kernels: tuple[RuntimeKernel, ...] = ()
     reason: str = ""
+    times: tuple[RuntimeTime, ...] = ()

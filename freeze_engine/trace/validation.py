@@ -108,6 +108,11 @@ def _runtime(trace: Trace) -> Iterator[str]:
             for kernel in runtime.kernels
             if not 0 <= kernel.share <= 1
         )
+        known = {node.id for node in runtime.graph.walk()} if runtime.graph is not None else set()
+        for time in runtime.times:
+            if time.time_ns < 0:
+                yield f"{where}: a time of {time.time_ns} ns"
+            yield from (f"{where}: the time of the unknown node {node}" for node in time.nodes if node not in known)
 
 
 def _inputs(trace: Trace) -> Iterator[str]:

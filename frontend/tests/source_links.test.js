@@ -27,7 +27,7 @@ function row(line, fields = {}) {
 /** @param {number} step */
 const effect = (step) => ({ step, what: "removed", text: "1 operator removed", nodes: ["n"] });
 
-const NOTES = { calls: "", time: "", error: "" };
+const NOTES = { calls: "", rest: "", time: "", error: "" };
 const FILES = /** @type {FileRow[]} */ ([
   {
     file: "/me/a.py",
@@ -85,7 +85,7 @@ test("the foremost lines are the user's own, by time and then by passes", () => 
     links.foremost(5).map(([key]) => key),
     ["/me/a.py:4"],
   );
-  const time = { program: 0, frozen: true, share: 0.5, alone: 0.1, text: "50%" };
+  const time = { of: "", frozen: true, share: 0.5, alone: 0.1, text: "50%" };
   const [own] = FILES;
   const timed = { ...own, lines: [row(3, { times: [time] }), ...own.lines.slice(1)] };
   const found = new SourceLinks({ ...BY_LINE, files: [timed, FILES[1]] }).foremost(5);
@@ -96,7 +96,7 @@ test("the foremost lines are the user's own, by time and then by passes", () => 
 });
 
 test("the share of a line is that of the frozen program where there is one", () => {
-  const [frozen, other] = [true, false].map((each) => ({ program: 0, frozen: each, share: 1, alone: 1, text: "" }));
+  const [frozen, other] = [true, false].map((each) => ({ of: "", frozen: each, share: 1, alone: 1, text: "" }));
   assert.equal(shareOf(row(1, { times: [other, frozen] })), frozen);
   assert.equal(shareOf(row(1, { times: [other] })), other);
   assert.equal(shareOf(row(1)), null);

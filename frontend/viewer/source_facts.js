@@ -70,15 +70,13 @@ function nodes(app, row) {
  * @param {LineRow} row
  */
 function times(app, row) {
-  const { by_line: outcome, programs } = app.model.view;
+  const { by_line: outcome } = app.model.view;
   if (!row.times.length) {
-    const why = row.kernels.length ? "Its kernels were not timed." : "No kernel runs it.";
+    const why = row.kernels.length ? "Its kernels were not timed." : "Nothing that was timed runs it.";
     return [h("p.fv-muted", null, outcome.notes.time || why)];
   }
   const several = row.times.length > 1;
-  return row.times.map(({ program, text }) =>
-    h("p", null, several ? h("span.fv-muted", null, `${programs[program].name}: `) : null, text),
-  );
+  return row.times.map(({ of, text }) => h("p", null, several ? h("span.fv-muted", null, `${of}: `) : null, text));
 }
 
 /**
@@ -126,7 +124,9 @@ export function openingFacts(app, foremost, pin) {
     items.length
       ? section(timed ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items))
       : null,
-    ...Object.values(app.model.view.by_line.notes).map((note) => h("p.fv-muted.fv-small", null, note)),
+    ...Object.values(app.model.view.by_line.notes)
+      .filter(Boolean)
+      .map((note) => h("p.fv-muted.fv-small", null, note)),
   ];
 }
 

@@ -520,7 +520,7 @@ interface LineEffect {
 }
 
 interface LineTime {
-  program: number;
+  of: string;
   frozen: boolean;
   share: number;
   alone: number;
@@ -551,7 +551,7 @@ interface ByLine {
   places: [number, number][];
   sets: number[][];
   nodes: Record<string, [string, number, number][]>;
-  notes: { calls: string; time: string; error: string };
+  notes: { calls: string; rest: string; time: string; error: string };
 }
 
 /** What became of quantised layers, see viewer/views/quantisation.py. */

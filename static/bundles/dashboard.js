@@ -3433,13 +3433,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return h("ul.fv-list.fv-small", null, items, more ? h("li.fv-muted", null, `and ${more} more`) : null);
   }
   function times(app, row) {
-    const { by_line: outcome, programs } = app.model.view;
+    const { by_line: outcome } = app.model.view;
     if (!row.times.length) {
-      const why = row.kernels.length ? "Its kernels were not timed." : "No kernel runs it.";
+      const why = row.kernels.length ? "Its kernels were not timed." : "Nothing that was timed runs it.";
       return [h("p.fv-muted", null, outcome.notes.time || why)];
     }
     const several = row.times.length > 1;
-    return row.times.map(({ program, text }) => h("p", null, several ? h("span.fv-muted", null, `${programs[program].name}: `) : null, text));
+    return row.times.map(({ of, text }) => h("p", null, several ? h("span.fv-muted", null, `${of}: `) : null, text));
   }
   function errors3(app, row) {
     if (row.errors.length) {
@@ -3455,7 +3455,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, placeText(place)), h("span.fv-muted", null, ` ${time ? `${percentText(time.share)} of the time` : count(row.effects.length, "effect")}`));
     });
     const timed2 = foremost.some(([, row]) => shareOf(row));
-    return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).map((note3) => h("p.fv-muted.fv-small", null, note3))];
+    return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).filter(Boolean).map((note3) => h("p.fv-muted.fv-small", null, note3))];
   }
   function sentence(text) {
     return `${text[0].toUpperCase()}${text.slice(1)}.`;

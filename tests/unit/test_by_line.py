@@ -7,9 +7,19 @@ from typing import Any
 
 import pytest
 
-from freeze_engine.analysis import FileOutcome, LineEffect, LineKernel, LineNode, LineTime, NodeLines, source_outcome
+from freeze_engine.analysis import (
+    FileOutcome,
+    LineEffect,
+    LineKernel,
+    LineNode,
+    LineTime,
+    NodeLines,
+    TimeOfNoLine,
+    source_outcome,
+)
 from freeze_engine.analysis.by_line.file_kinds import file_kind
 from freeze_engine.trace import (
+    Block,
     CallPath,
     Constant,
     GraphSnapshot,
@@ -20,6 +30,8 @@ from freeze_engine.trace import (
     OutputError,
     Program,
     Rewrite,
+    RuntimeGraph,
+    RuntimeTime,
     SourceLines,
     SourceRef,
     Step,
@@ -189,6 +201,47 @@ def test_without_timed_kernels_the_time_is_not_known() -> None:
     assert line.times == ()
     assert line.kernels == (LineKernel(0, 0, alone=True),)
     assert not source_outcome(trace).is_timed
+
+
+def ran(*times: RuntimeTime, group: Node | None = None) -> RuntimeGraph:
+    return RuntimeGraph("forward", graph(CONV, RELU, *((group,) if group else ())), 3, times=times)
+
+
+def test_operators_of_the_executor_give_their_time_to_the_lines_that_they_do_the_work_of() -> None:
+    folded = node("conv", "aten::conv2d", "x", 3, attributes=(("bias", "1"),))
+    rewrite = Rewrite("conv_bn", ("conv", "norm"), ("conv",))
+    steps = traced(graph(CONV, NORM, RELU), graph(folded, RELU), rewrites={1: (rewrite,)})
+    times = (RuntimeTime(("conv",), (), 60), RuntimeTime(("relu",), (), 30), RuntimeTime((), (), 10))
+    trace = replace(steps, runtime=(ran(*times),))
+    lines = {line.line: line.times for line in own(trace).lines}
+    assert lines[3] == lines[4] == (LineTime(None, 0, 60, 100),)  # the fold made one operator of two lines
+    assert lines[5] == (LineTime(None, 30, 0, 100),)
+    assert source_outcome(trace).of_no_line == (TimeOfNoLine(None, 10, 100),)
+    assert source_outcome(trace).is_timed
+
+
+def test_a_group_of_nodes_that_cannot_be_told_apart_shares_its_time() -> None:
+    group = Node("g", "prim::TensorExprGroup", (), (Value("g", "Tensor"),), blocks=(Block((), (NORM, RELU), ()),))
+    either = RuntimeTime(("conv", "relu"), (), 30)
+    times = (RuntimeTime(("g",), (), 50), either, RuntimeTime((), (SourceRef(MODEL, 9),), 20))
+    trace = traced(graph(CONV, NORM, RELU), runtime=(ran(*times, group=group),))
+    lines = {line.line: line.times for line in own(trace).lines}
+    assert lines == {
+        3: (LineTime(None, 0, 30, 100),),
+        4: (LineTime(None, 0, 50, 100),),
+        5: (LineTime(None, 0, 80, 100),),
+        9: (LineTime(None, 20, 0, 100),),
+    }
+    assert source_outcome(trace).of_no_line == ()
+
+
+def test_kernels_without_a_line_leave_a_rest() -> None:
+    kernels = (
+        Kernel("known", "cpp", ("conv",), ("conv",), time_ns=interval(60.0)),
+        Kernel("extern", "extern", (), (), time_ns=interval(40.0)),
+    )
+    trace = traced(graph(CONV), programs=(Program("compiled with freezing", "forward", kernels),))
+    assert source_outcome(trace).of_no_line == (TimeOfNoLine(0, 40.0, 100.0),)
 
 
 def compared(max_abs: float) -> tuple[Numerics, ...]:

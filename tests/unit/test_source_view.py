@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from freeze_engine.analysis import LineEffect, LineError, LineTime
-from freeze_engine.trace import SourceLines
+from freeze_engine.trace import RuntimeGraph, SourceLines
 from tests.builders import empty_trace, small_trace, tied_trace
 from tests.graphs import FILE
 from tests.kernel_traces import kernel_trace
@@ -33,6 +33,16 @@ def test_a_shared_time_is_not_divided() -> None:
     assert shared.startswith("40% of the time of all kernels, 400 ns; of it 30% in kernels that other lines share")
     assert shared.endswith("2 of its kernels not timed")
     assert time_text(LineTime(0, 1.0, 0.0, 1000.0)).startswith("less than 1% of")
+    executed = time_text(LineTime(None, 100.0, 300.0, 1000.0))
+    assert executed == "40% of the time of all operators, 400 ns; of it 30% in operators that other lines share"
+
+
+def test_time_that_belongs_to_no_line_is_said() -> None:
+    view = source_view(tied_trace())
+    times = [time for file in view["files"] for row in file["lines"] for time in row["times"]]
+    assert [time["alone"] for time in times if time["of"] == "TorchScript's executor"] == [0.9167]
+    assert view["notes"]["rest"] == "Not attributed to any line: 8% of the time of all operators."
+    assert view["notes"]["time"] == ""
 
 
 def test_an_error_names_the_other_lines_that_may_have_part_in_it() -> None:
@@ -44,11 +54,13 @@ def test_an_error_names_the_other_lines_that_may_have_part_in_it() -> None:
 def test_unknown_outcome_names_its_remedy() -> None:
     trace = small_trace()
     with_calls = replace(kernel_trace(), call_paths=tied_trace().call_paths)
-    assert source_view(with_calls)["notes"] == {"calls": "", "time": "", "error": ""}
+    assert source_view(with_calls)["notes"] == {"calls": "", "rest": "", "time": "", "error": ""}
     assert "Record again" in source_view(kernel_trace())["notes"]["calls"]
-    bare = replace(trace, programs=(), steps=tuple(replace(step, numerics=()) for step in trace.steps))
+    bare = replace(trace, programs=(), runtime=(), steps=tuple(replace(step, numerics=()) for step in trace.steps))
     notes = source_view(bare)["notes"]
-    assert "inductor times kernels" in notes["time"]
+    assert "measure latency on the CPU" in notes["time"]
+    on_gpu = RuntimeGraph("forward", None, reason="The kernels are not timed: they run on cuda.")
+    assert source_view(replace(bare, runtime=(on_gpu,)))["notes"]["time"].endswith(f"not known. {on_gpu.reason}")
     assert "Record with inputs and measuring" in notes["error"]
 
 

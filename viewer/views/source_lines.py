@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import freeze_engine as fe
@@ -30,10 +31,12 @@ _NO_CALLS: Final = (
     "The calls that lead to nodes are not in this trace, so a line that calls a module shows only its own nodes. "
     "Record again to get them."
 )
-_NO_KERNELS: Final = (
-    "The time of a line is not known: TorchScript runs whole operators, and only passes are timed. A recording with "
-    "backend inductor times kernels."
+_NO_PROFILE: Final = (
+    "The time of a line is not known: no call of the frozen module was profiled. Record with inputs, and measure "
+    "latency on the CPU."
 )
+_EXECUTOR: Final = "TorchScript's executor"
+_NO_LINE: Final = "{}Not attributed to any line: {} of the time of all {}."
 _NOT_TIMED: Final = "The time of a line is not known: no kernel was timed. Record with measuring to time them."
 _NOT_COMPARED: Final = (
     "The error of a line is not known: no pass was compared with eager. "
@@ -76,9 +79,28 @@ def _notes(trace: fe.Trace, outcome: analysis.SourceOutcome) -> dict[str, str]:
     calls = any(node.op == "prim::CallMethod" for step in trace.steps[:1] for node in step.graph.walk())
     return {
         "calls": _NO_CALLS if calls and not trace.call_paths else "",
-        "time": "" if outcome.is_timed else _NOT_TIMED if trace.programs else _NO_KERNELS,
+        "rest": " ".join(_rest_texts(trace, outcome)),
+        "time": "" if outcome.is_timed else _why_untimed(trace),
         "error": "" if outcome.is_compared else _NOT_COMPARED,
     }
+
+
+def _why_untimed(trace: fe.Trace) -> str:
+    if trace.programs:
+        return _NOT_TIMED
+    reasons = [runtime.reason for runtime in trace.runtime if runtime.reason and not runtime.kernels]
+    return f"The time of a line is not known. {reasons[0]}" if reasons else _NO_PROFILE
+
+
+def _rest_texts(trace: fe.Trace, outcome: analysis.SourceOutcome) -> Iterator[str]:
+    """Yields the shares of the time that belong to no line, in words."""
+    for rest in outcome.of_no_line:
+        of = f"{_name(trace, rest.program)}: " if len(outcome.of_no_line) > 1 else ""
+        yield _NO_LINE.format(of, _percent(rest.time_ns, rest.whole_ns), _things(rest.program))
+
+
+def _name(trace: fe.Trace, program: int | None) -> str:
+    return _EXECUTOR if program is None else trace.programs[program].name
 
 
 def _file_row(trace: fe.Trace, outcome: FileOutcome, is_saved: bool) -> dict[str, Any]:
@@ -126,10 +148,10 @@ def error_text(error: LineError) -> str:
 def _time_row(trace: fe.Trace, time: LineTime) -> dict[str, Any]:
     from freeze_engine.trace import COMPILED_FROZEN  # `freezer-ui --help` imports this module, but needs no trace
 
-    program = trace.programs[time.program]
+    name = _name(trace, time.program)
     return {
-        "program": time.program,
-        "frozen": program.name == COMPILED_FROZEN,
+        "of": name,
+        "frozen": name == COMPILED_FROZEN,
         "share": _share(time.alone_ns + time.shared_ns, time.whole_ns),
         "alone": _share(time.alone_ns, time.whole_ns),
         "text": time_text(time),
@@ -139,12 +161,18 @@ def _time_row(trace: fe.Trace, time: LineTime) -> dict[str, Any]:
 def time_text(time: LineTime) -> str:
     """Returns the share of a line in words; the time of a kernel that other lines share is not divided."""
     share = _percent(time.alone_ns + time.shared_ns, time.whole_ns)
-    parts = [f"{share} of the time of all kernels, {analysis.duration_text(time.alone_ns + time.shared_ns)}"]
+    things = _things(time.program)
+    parts = [f"{share} of the time of all {things}, {analysis.duration_text(time.alone_ns + time.shared_ns)}"]
     if time.shared_ns:
-        parts.append(f"of it {_percent(time.shared_ns, time.whole_ns)} in kernels that other lines share")
+        parts.append(f"of it {_percent(time.shared_ns, time.whole_ns)} in {things} that other lines share")
     if time.untimed:
-        parts.append(f"{time.untimed} of its kernels not timed")
+        parts.append(f"{time.untimed} of its {things} not timed")
     return "; ".join(parts)
+
+
+def _things(program: int | None) -> str:
+    """Returns what was timed: Inductor's kernels, or the operators that TorchScript's executor runs."""
+    return "operators" if program is None else "kernels"
 
 
 def _share(part: float, whole: float) -> float:

@@ -54,6 +54,7 @@ class Following:
         touches: what steps did to nodes with lines.
         operators: for each line, how many operators of it there were at first.
         held: by id of a constant, the lines whose operators were computed into it.
+        parts: by id of a node, the lines of each operator whose work it does: several after a fold.
     """
 
     work: dict[str, Places] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Following:
     touches: list[Touch] = field(default_factory=list)
     operators: dict[Place, int] = field(default_factory=dict)
     held: dict[str, Places] = field(default_factory=dict)
+    parts: dict[str, frozenset[Places]] = field(default_factory=dict)
 
 
 def follow(steps: Sequence[Step], calls: Mapping[str, Places]) -> Following:
@@ -124,8 +126,10 @@ def _own(node: Node, calls: Mapping[str, Places]) -> Places:
     return called | {(node.source.file, node.source.line)} if node.source is not None else called
 
 
-def _claim(following: Following, step: int, node: str, places: Places) -> None:
+def _claim(following: Following, step: int, node: str, places: Places, parts: frozenset[Places] = frozenset()) -> None:
     known = following.work.get(node, frozenset())
+    if places:
+        following.parts[node] = following.parts.get(node, frozenset()) | (parts or {places})
     if node not in following.work or not places <= known:
         following.work[node] = known | places
         if places:
@@ -154,6 +158,7 @@ class _Pass:
         self._old = {node.id: node for node in before.graph.walk()}
         self._new = {node.id: node for node in step.graph.walk()}
         self._had = dict(following.work)
+        self._had_parts = dict(following.parts)
         self._explained: set[str] = set()
 
     def run(self) -> None:
@@ -176,19 +181,16 @@ class _Pass:
 
     def _rewrites(self) -> None:
         for rewrite in self._step.rewrites:
-            places = frozenset[Place]().union(*(self._had.get(name, frozenset()) for name in rewrite.consumed))
             what: Effect = "computed" if rewrite.kind == "constant" else "rewritten"
             kind = "" if what == "computed" else rewrite.kind
             consumed = [name for name in rewrite.consumed if name in self._old]
             operators = [name for name in consumed if is_operator(self._old[name])]
             for name in operators or consumed:
                 self._touch(what, name, kind)
-            if operators:
-                places = frozenset[Place]().union(*(self._had.get(name, frozenset()) for name in operators))
             made = [name for name in rewrite.produced if is_operator(self._new[name])]
             for name in rewrite.produced:
                 if len(made) <= _MANY or not _own(self._new[name], self._calls):
-                    self._hand_on(places, name)
+                    self._hand_on(operators or rewrite.consumed, name)
             self._explained.update(rewrite.consumed, rewrite.produced)
 
     def _vanished(self) -> None:
@@ -201,13 +203,15 @@ class _Pass:
             fresh = [heir for heir in heirs if heir not in self._old]
             equal = [heir for heir in heirs if self._new[heir].op == node.op and heir in self._old]
             for heir in (fresh or equal) if is_operator(node) else ():
-                self._hand_on(self._had.get(name, frozenset()), heir)
+                self._hand_on((name,), heir)
             self._explained.update(fresh)
             self._explain(node, fresh, bool(equal))
 
-    def _hand_on(self, places: Places, heir: str) -> None:
+    def _hand_on(self, gone: Sequence[str], heir: str) -> None:
         """Gives a node of the graph after the step the work of nodes of the graph before."""
-        _claim(self._following, self._step.index, heir, places)
+        places = frozenset[Place]().union(*(self._had.get(name, frozenset()) for name in gone))
+        parts = frozenset[Places]().union(*(self._had_parts.get(name, frozenset()) for name in gone))
+        _claim(self._following, self._step.index, heir, places, parts)
         if not is_operator(self._new[heir]):
             self._following.held[heir] = self._following.held.get(heir, frozenset()) | places
 

@@ -70,18 +70,33 @@ class LineTime:
     """Time of the kernels that run a line, in one run of a program. Kernels are timed, lines are not.
 
     Attributes:
-        program: position in `Trace.programs`.
+        program: position in `Trace.programs`; ``None`` for TorchScript's executor, whose operators are timed.
         alone_ns: of kernels that compute this line only.
         shared_ns: of kernels that compute other lines as well; how it divides among them is not known.
         whole_ns: of all kernels of the program that were timed.
         untimed: how many kernels of the line were not timed.
     """
 
-    program: int
+    program: int | None
     alone_ns: float
     shared_ns: float
     whole_ns: float
     untimed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOfNoLine:
+    """Time of kernels that no line is known of.
+
+    Attributes:
+        program: as in `LineTime`.
+        time_ns: of these kernels.
+        whole_ns: of all that were timed.
+    """
+
+    program: int | None
+    time_ns: float
+    whole_ns: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +186,11 @@ class SourceOutcome:
         nodes: the lines of every node, in the order in which nodes come to them.
         is_timed: whether any kernel was timed; if not, the time of every line is unknown.
         is_compared: whether any step was compared with eager; if not, the error of every line is unknown.
+        of_no_line: time that belongs to no line, one for each program or executor where there is any.
     """
 
     files: tuple[FileOutcome, ...]
     nodes: tuple[NodeLines, ...]
     is_timed: bool
     is_compared: bool
+    of_no_line: tuple[TimeOfNoLine, ...] = ()

@@ -40,15 +40,21 @@ def source_outcome(trace: Trace) -> SourceOutcome:
     errors = {place: tuple(found) for place, found in _errors(trace, methods).items()}
     texts = {source.file for source in trace.sources}
     files: dict[str, list[LineOutcome]] = {}
-    for place in sorted(lines.places | of_kernels.kernels.keys()):
+    for place in sorted(lines.places | of_kernels.kernels.keys() | of_kernels.times.keys()):
         files.setdefault(place[0], []).append(lines.outcome(place, of_kernels, errors.get(place, ())))
     outcomes = [FileOutcome(name, file_kind(name), name in texts, tuple(found)) for name, found in files.items()]
     return SourceOutcome(
         tuple(sorted(outcomes, key=_rank)),
         tuple(_node_lines(methods)),
-        any(kernel.time_ns is not None for program in trace.programs for kernel in program.kernels),
+        _is_timed(trace),
         bool(error_split(trace)),
+        of_kernels.of_no_line,
     )
+
+
+def _is_timed(trace: Trace) -> bool:
+    kernels = (kernel for program in trace.programs for kernel in program.kernels)
+    return any(runtime.times for runtime in trace.runtime) or any(kernel.time_ns is not None for kernel in kernels)
 
 
 def _rank(outcome: FileOutcome) -> tuple[int, bool, bool, int, str]:

@@ -329,7 +329,7 @@ def is_operator(target: object) -> bool:
     return isinstance(target, torch._ops.OperatorBase)
 
 
-def profiled(run: Callable[[], object]) -> Any:
+def profiled(run: Callable[[], object], *, stacks: bool = False) -> Any:
     """Runs something under torch's profiler on the CPU, and returns the profiler.
 
     The older profiler is preferred where this torch has it (2.6 to 2.13): the one built on Kineto writes to standard
@@ -337,6 +337,7 @@ def profiled(run: Callable[[], object]) -> Any:
 
     Args:
         run: called once.
+        stacks: whether each event has its place in the source; in TorchScript that of the node that runs (2.6 to 2.13).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # profiler_legacy is deprecated
@@ -344,7 +345,7 @@ def profiled(run: Callable[[], object]) -> Any:
             profile = importlib.import_module("torch.autograd.profiler_legacy").profile
         except (ImportError, AttributeError):
             profile = importlib.import_module("torch.autograd.profiler").profile
-        with profile() as profiler:
+        with profile(with_stack=stacks) as profiler:
             run()
     return profiler
 

@@ -11,9 +11,10 @@ from typing import Any, Final
 import torch
 
 from freeze_engine.backends.common.torch_private import optional, profiled
+from freeze_engine.backends.torchscript.replay.node_times import FUSED, Ran, is_kernel, node_times, operators
 from freeze_engine.backends.torchscript.replay.run import METHOD
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.trace import GraphSnapshot, RuntimeGraph, RuntimeKernel
+from freeze_engine.trace import GraphSnapshot, RuntimeGraph, RuntimeKernel, RuntimeTime
 
 #: Calls besides those in which the executor profiles: one that optimises the graph, and one that runs the result.
 _MORE_CALLS: Final = 2
@@ -21,7 +22,6 @@ _MORE_CALLS: Final = 2
 _PROFILED_CALLS: Final = range(3, 16)
 _PROFILED_S: Final = 1.0
 _MOST_KERNELS: Final = 40
-_FUSED: Final = "fused_"
 _NO_FUSION: Final = (
     "Nothing is fused: this build of torch fuses no operators on the CPU, which takes LLVM "
     "(torch._C._jit_can_fuse_on_cpu)."
@@ -83,7 +83,8 @@ def runtime_graph(
             if devices != {"cpu"}:
                 where = ", ".join(sorted(devices)) or "an unknown device"
                 return RuntimeGraph(METHOD, found, runs, reason=_NO_PROFILE.format(where))
-            return RuntimeGraph(METHOD, found, runs, _kernels(calls), _why_not_fused(found, devices))
+            kernels, times = _timed(calls, found)
+            return RuntimeGraph(METHOD, found, runs, kernels, _why_not_fused(found, devices), times)
     except Exception as error:  # noqa: BLE001 (what the executor makes is no part of the freeze, and must not end it)
         return RuntimeGraph(METHOD, None, runs, reason=f"The frozen graph did not run: {type(error).__name__}: {error}")
 
@@ -112,27 +113,33 @@ def _why_not_fused(graph: GraphSnapshot, devices: frozenset[str]) -> str:
     return _NO_FUSION if devices == {"cpu"} and not has_groups and fuses is not None and not fuses() else ""
 
 
-def _kernels(calls: Calls) -> tuple[RuntimeKernel, ...]:
+def _timed(calls: Calls, graph: GraphSnapshot) -> tuple[tuple[RuntimeKernel, ...], tuple[RuntimeTime, ...]]:
+    """Profiles calls, and returns their kernels, and the times of the graph's nodes."""
+    _, placed = _profile(calls, stacks=True)
     profiles: list[_Profile] = []
+    ran: list[Sequence[Ran]] = []
     began_s = time.perf_counter()
     for made in range(1, _PROFILED_CALLS.stop):
-        profiles.append(_profile(calls))
+        profile, of_call = _profile(calls)
+        profiles.append(profile)
+        ran.append(of_call)
         if made >= _PROFILED_CALLS.start and (time.perf_counter() - began_s) * (made + 1) > _PROFILED_S * made:
             break
-    return typical_kernels(profiles)
+    return typical_kernels(profiles), node_times(graph, placed, ran)
 
 
-def _profile(calls: Calls) -> _Profile:
+def _profile(calls: Calls, *, stacks: bool = False) -> tuple[_Profile, Sequence[Ran]]:
     given = calls.inputs()  # copying them is no part of a call
     try:
-        events = profiled(lambda: calls.run(*given.args, **given.kwargs))
+        profiler = profiled(lambda: calls.run(*given.args, **given.kwargs), stacks=stacks)
     finally:
         calls.restore()
-    return {
+    kernels = {
         event.key: (event.count, event.self_cpu_time_total)
-        for event in events.key_averages()
-        if _is_kernel(event.key) and event.self_cpu_time_total > 0
+        for event in profiler.key_averages()
+        if is_kernel(event.key) and event.self_cpu_time_total > 0
     }
+    return kernels, operators(profiler.function_events)
 
 
 def typical_kernels(profiles: Sequence[_Profile]) -> tuple[RuntimeKernel, ...]:
@@ -152,14 +159,10 @@ def typical_kernels(profiles: Sequence[_Profile]) -> tuple[RuntimeKernel, ...]:
     return tuple(
         RuntimeKernel(
             name,
-            name.startswith(_FUSED),
+            name.startswith(FUSED),
             statistics.median_low(count for count, _ in seen[name]),
             round(times_us[name] * 1000),
             times_us[name] / whole_us,
         )
         for name in longest[:_MOST_KERNELS]
     )
-
-
-def _is_kernel(name: str) -> bool:
-    return "::" in name or name.startswith(_FUSED)
