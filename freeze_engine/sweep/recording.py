@@ -21,6 +21,7 @@ from freeze_engine.sweep.machine_lock import WAITING_FOR_ANY, WAITING_FOR_MEASUR
 from freeze_engine.sweep.plan import PlannedRow
 from freeze_engine.sweep.row import Status, SweepRow
 from freeze_engine.sweep.trace_row import trace_columns
+from freeze_engine.worker.eta import left_text
 from freeze_engine.worker.events import JobEnded, JobEvent, JobProgress
 from freeze_engine.worker.interpreter import Interpreter
 from freeze_engine.worker.recording_process import RecordingProcess
@@ -95,7 +96,7 @@ def _ended(
 ) -> JobEnded | None:
     def take(event: JobEvent) -> None:
         if isinstance(event, JobProgress):
-            on_progress(event.message)
+            on_progress(event.message if event.whole_s is None else f"{event.message}, {left_text(event.whole_s)}")
 
     request = replace(planned.request, output=output, call=command_of(planned))
     process = RecordingProcess(request, take, interpreter=Interpreter(planned.environment.python, planned.paths))

@@ -23,6 +23,7 @@ class JobProgress:
         left_s: seconds that the current phase still takes, ``None`` if not known (yet).
         phase: the current phase by name, such as ``Measuring latency``.
         later: the phases that are still to come.
+        whole_s: seconds that the whole recording still takes, ``None`` while the time of a phase is not known.
     """
 
     message: str
@@ -31,6 +32,7 @@ class JobProgress:
     left_s: float | None
     phase: str = ""
     later: tuple[str, ...] = ()
+    whole_s: float | None = None
 
     @property
     def detail(self) -> str:

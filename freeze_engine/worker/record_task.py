@@ -22,7 +22,7 @@ from freeze_engine.requests.options import ModuleOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child_main import Send
 from freeze_engine.worker.conversion import CONVERSIONS, conversion_text
-from freeze_engine.worker.eta import Pace, kind_of
+from freeze_engine.worker.eta import Outlook, Pace
 from freeze_engine.worker.events import JobEnded, JobEvent, JobPreview, JobProgress, JobStep, event_line
 from freeze_engine.worker.exit_status import BUILD, CANCELLED, MEASURE, OVER_LIMIT, cancelled_text
 from freeze_engine.worker.interrupts import Interrupts
@@ -78,6 +78,7 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     wanted = [parse_input(text) for text in request.inputs]
     options = options_for(request.backend, request.options)
     observer.course = Course(planned(request))
+    observer.outlook = replace(observer.outlook, measure=request.measure)
     if existing_kind(request.model) is not None:
         return _read(request, observer)
     if request.reads_only:
@@ -245,7 +246,7 @@ class _JobObserver(RecordingObserver):
         self._folder = folder
         self._interrupts = interrupts
         self._send = send
-        self._pace = Pace(0, 0, monotonic())
+        self.outlook = Outlook(None, Pace(0, 0, monotonic()))
         self._told_s = 0.0
         self.course = Course(())
 
@@ -298,13 +299,13 @@ class _JobObserver(RecordingObserver):
         self.now = message
         self._journal.doing(message)
         now_s = monotonic()
-        self._pace = pace = self._pace.advanced(kind_of(message), done, total, now_s)
+        self.outlook = outlook = self.outlook.advanced(message, done, total, now_s)
         before, self.course = self.course, self.course.advanced(message, done, total)
         course = self.course
         if course.phase != before.phase or total < _MANY or now_s - self._told_s >= _TOLD_EVERY_S:
             self._told_s = now_s
-            left_s = pace.left_s(now_s)
-            self._send(JobProgress(message, course.done, WHOLE, left_s, course.phase, course.later))
+            left_s, whole_s = outlook.phase_left_s(now_s), outlook.left_s(course.later, now_s)
+            self._send(JobProgress(message, course.done, WHOLE, left_s, course.phase, course.later, whole_s))
 
 
 def job_step(step: Step) -> JobStep:

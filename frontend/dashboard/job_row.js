@@ -3,7 +3,7 @@
 import { count } from "../graph/data/words.js";
 import { fill, h } from "../viewer/dom.js";
 import { badge, button, iconButton, progress } from "./pieces.js";
-import { isLive, lasting, lineText, nameText, phaseWords, placeWords, startWords } from "./words.js";
+import { isKnown, isLive, lasting, lineText, nameText, phaseWords, placeWords, startWords } from "./words.js";
 
 /**
  * One recording among others: how far it is, and what can be done with it.
@@ -54,8 +54,8 @@ export function jobRow(app, { id }) {
     time.textContent =
       job.state === "waiting"
         ? `waits for ${lasting(job.waited_s)}`
-        : running && job.left_s !== null
-          ? `about ${lasting(job.left_s)} left`
+        : running && isKnown(job.whole_s)
+          ? `about ${lasting(job.whole_s)} left`
           : `${lasting(job.elapsed_s)}`;
     if (shown === job.state) return;
     shown = job.state;

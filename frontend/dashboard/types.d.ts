@@ -141,6 +141,7 @@ interface JobMessage {
   cancelling: boolean;
   stage: string | null;
   left_s: number | null;
+  whole_s: number | null;
   elapsed_s: number;
   steps: JobStep[];
   trace: string | null;

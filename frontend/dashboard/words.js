@@ -140,14 +140,23 @@ export function phaseWords(job) {
 }
 
 /**
- * The remaining time of the current phase, where it is known, and the phases after it.
+ * The remaining time of the recording; where only that of the current phase is known, that and the phases after it.
  * @param {JobMessage} job
  */
 export function leftWords(job) {
   if (job.cancelling) return "";
   const then = (job.later ?? []).map((/** @type {string} */ one) => one[0].toLowerCase() + one.slice(1)).join(", ");
+  if (isKnown(job.whole_s)) return `about ${lasting(job.whole_s)} left`;
   if (job.left_s === null) return then && `then ${then}`;
   return `about ${lasting(job.left_s)} left${then ? ` of this, then ${then}` : ""}`;
+}
+
+/**
+ * @param {number | null | undefined} time a server that was not restarted since an update sends none
+ * @returns {time is number}
+ */
+export function isKnown(time) {
+  return typeof time === "number";
 }
 
 /**

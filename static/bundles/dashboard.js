@@ -305,8 +305,12 @@
   function leftWords(job) {
     if (job.cancelling) return "";
     const then = (job.later ?? []).map((one) => one[0].toLowerCase() + one.slice(1)).join(", ");
+    if (isKnown(job.whole_s)) return `about ${lasting(job.whole_s)} left`;
     if (job.left_s === null) return then && `then ${then}`;
     return `about ${lasting(job.left_s)} left${then ? ` of this, then ${then}` : ""}`;
+  }
+  function isKnown(time) {
+    return typeof time === "number";
   }
   function startWords({ starts_s: least }) {
     return least === null ? "when it starts is not known yet" : `starts in ${lasting(least)} at the earliest`;
@@ -1673,7 +1677,7 @@
       bar2.update(job.done, job.total);
       said.classList.toggle("fv-clip", job.state !== "waiting");
       said.textContent = lineText(job.state === "waiting" ? `${placeWords(job)} · ${startWords(job)}` : running2 ? phaseWords(job) : [count(job.steps.length, "step"), job.unmeasured, job.state === "cancelled" ? job.message : job.conversion ? job.message : job.state !== "finished" && job.died_in && `ended in ${job.died_in}`].filter(Boolean).join(" · "));
-      time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running2 && job.left_s !== null ? `about ${lasting(job.left_s)} left` : `${lasting(job.elapsed_s)}`;
+      time.textContent = job.state === "waiting" ? `waits for ${lasting(job.waited_s)}` : running2 && isKnown(job.whole_s) ? `about ${lasting(job.whole_s)} left` : `${lasting(job.elapsed_s)}`;
       if (shown === job.state) return;
       shown = job.state;
       fill(state, badge(job));

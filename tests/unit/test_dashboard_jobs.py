@@ -146,6 +146,7 @@ def _row(**changes: Any) -> dict[str, Any]:
         "cancelling": False,
         "stage": None,
         "left_s": None,
+        "whole_s": None,
         "steps": [],
         "trace": None,
         "preview": None,

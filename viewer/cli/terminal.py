@@ -183,6 +183,8 @@ def recording_text(event: worker.JobProgress, elapsed_s: float) -> str:
     what = ": ".join(filter(None, (event.phase or "Starting", event.detail)))
     then = f", then {', '.join(phase[:1].lower() + phase[1:] for phase in event.later)}" if event.later else ""
     left = "" if event.left_s is None else f", about {clock_text(event.left_s)} left of this{then}"
+    if event.whole_s is not None:
+        left = f", about {clock_text(event.whole_s)} left"
     return f"{share:4.0%} {what} ({clock_text(elapsed_s)}{left})"
 
 

@@ -115,6 +115,7 @@ class Job:
             "cancelling": self.patience is not None and not ended,
             "stage": _stage(progress, self.request.backend) if progress and not ended else None,
             "left_s": progress.left_s if progress and not ended else None,
+            "whole_s": progress.whole_s if progress and not ended else None,
             "elapsed_s": round(until_s - started_s, 1),
             "steps": list(self.steps),
             "trace": str(ended.trace) if ended and ended.trace else None,
