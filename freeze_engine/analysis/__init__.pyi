@@ -36,6 +36,7 @@ from .detectability import (
     detection as detection,
     smallest_apart as smallest_apart,
     smallest_found as smallest_found,
+    tells_nothing as tells_nothing,
     unseen_text as unseen_text,
 )
 from .duplicate_constants import (

@@ -160,6 +160,16 @@ def below_text(smallest: float) -> str:
     return "too noisy" if smallest > _ANY else f"less than {_size(smallest)}"
 
 
+def tells_nothing(claim: str | None, smallest: float) -> bool:
+    """Returns whether a ratio claims nothing, and any difference might have been missed: then it says nothing at all.
+
+    Args:
+        claim: as in `freeze_engine.trace.Claim`, ``baseline``, or ``None`` for no claim.
+        smallest: the smallest difference that would have been found.
+    """
+    return claim == _NOTHING and smallest > _ANY
+
+
 def claim_text(claim: str, smallest: float) -> str:
     """Returns the claim of a ratio, or, without one, the difference that would have shown.
 

@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.simulated import found_share
-from freeze_engine.analysis import below_text
+from freeze_engine.analysis import below_text, ratio_text
 from freeze_engine.analysis.detectability import claim_text, detection, smallest_apart, smallest_found
-from freeze_engine.trace import Contribution, Interval, Payoff
+from freeze_engine.trace import Contribution, Interval, Latency, Payoff
 from tests.builders import empty_trace, small_trace
+from viewer.views.measurements import latency_rows
+from viewer.views.wording import told_ratio
 
 RATIO = Interval(1.0, 0.97, 1.03)
 
@@ -61,6 +63,19 @@ def test_detectable_difference_is_rounded_up_and_stated_only_without_a_claim() -
     assert claim_text("faster", 0.06) == "faster"
     assert claim_text("baseline", math.inf) == "baseline"
     assert [below_text(each) for each in (0.06, 1.01, math.inf)] == ["less than 6%", "too noisy", "too few rounds"]
+
+
+def test_rounds_that_differ_too_much_to_tell_show_no_ratio() -> None:
+    nothing = "no measurable difference"
+    wide = Interval(1.1, 0.2, 6.0)
+    assert [told_ratio(wide, nothing, smallest) for smallest in (1.01, math.inf)] == [None, None]
+    assert told_ratio(None, nothing, 0.1) is None
+    assert told_ratio(RATIO, nothing, 0.1) == ratio_text(RATIO)
+    assert told_ratio(wide, "slower", 1.01) == ratio_text(wide)  # a claim holds, however large
+    latency = Latency("cpu", 1, (), 10, Interval(5.0, 1.0, 30.0), wide, nothing, previous=wide, change=nothing)
+    (row,) = latency_rows((latency,), detection(replace(empty_trace(), steps=())))
+    assert (row["ratio"], row["previous"]) == (None, None)
+    assert row["unseen"] == "the rounds differ too much to tell, as on a busy machine"
 
 
 def test_intervals_are_apart_where_more_than_both_lie_between() -> None:

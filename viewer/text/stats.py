@@ -26,10 +26,10 @@ from viewer.views.overview import FATE_ORDER
 from viewer.views.quantisation import quantisation_lines
 from viewer.views.runtime import runtime_lines
 from viewer.views.steps import saved_text
-from viewer.views.wording import NOTHING, REASONS, pass_text
+from viewer.views.wording import NOTHING, REASONS, pass_text, told_ratio
 
 if TYPE_CHECKING:
-    from freeze_engine.trace import Failure, Latency, NearMiss, Notice, Numerics, Program
+    from freeze_engine.trace import Failure, Interval, Latency, NearMiss, Notice, Numerics, Program
 
 _MAIN_CLAUSE = re.compile(r"[;:.](?: |$)|, (?=if |unless |which |such |and |so |where |random )")
 _SHOWN_PATHS = 8
@@ -136,13 +136,10 @@ def _measured(
 ) -> dict[str, str]:
     cells = {}
     for one in latency:
-        against = "" if one.ratio is None else f"{analysis.ratio_text(one.ratio)} "
         cells[f"latency, {one.device}"] = analysis.timed_text(one.median_ns)
-        cells[f"{one.device}, to the first"] = against + _claim(one.verdict, detection.to_first(one))
+        cells[f"{one.device}, to the first"] = _against(one.ratio, one.verdict, detection.to_first(one))
         if one.previous is not None and one.change is not None:
-            cells[f"{one.device}, to the one before"] = " ".join(
-                (analysis.ratio_text(one.previous), _claim(one.change, detection.to_previous(one)))
-            )
+            cells[f"{one.device}, to the one before"] = _against(one.previous, one.change, detection.to_previous(one))
     for errors in errors_by_reference(numerics):
         cells[f"error, {errors.reference}"] = _error(errors.worst)
     return cells
@@ -159,6 +156,10 @@ def _delta(metrics: fe.StepMetrics) -> str:
         return f"−{metrics.removed} unread"
     parts = (("+", metrics.added), ("−", metrics.removed), ("~", metrics.changed))
     return " ".join(f"{sign}{number}" for sign, number in parts if number)
+
+
+def _against(ratio: Interval | None, claim: str, smallest: float) -> str:
+    return " ".join(filter(None, (told_ratio(ratio, claim, smallest), _claim(claim, smallest))))
 
 
 def _claim(claim: str, smallest: float) -> str:

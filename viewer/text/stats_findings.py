@@ -148,7 +148,7 @@ def _tolerance(row: Mapping[str, Any]) -> str:
 
 
 def _payoff(row: Mapping[str, Any]) -> str:
-    return f"{row['text']} {_claim(row)}"
+    return " ".join(filter(None, (row["text"], _claim(row))))
 
 
 def _claim(row: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ import freeze_engine as fe
 from freeze_engine import analysis
 from viewer.views.measurements import Errors, errors_by_reference, first_past_tolerance
 from viewer.views.missing_measurements import how_to_get
+from viewer.views.wording import told_ratio
 
 if TYPE_CHECKING:
     from freeze_engine.trace import Interval, Latency
@@ -181,7 +182,7 @@ def _relative(trace: fe.Trace) -> tuple[Series, ...]:
             series.add(
                 step,
                 ratio.value,
-                f"{analysis.ratio_text(ratio)}, {analysis.claim_text(verdict, smallest)}",
+                ", ".join(filter(None, (told_ratio(ratio, verdict, smallest), analysis.claim_text(verdict, smallest)))),
                 (ratio.low, ratio.high),
             )
             series.hollow.append(verdict not in ("faster", "slower"))

@@ -11,7 +11,7 @@ from freeze_engine import analysis
 from viewer.views.measurements import errors_by_reference
 from viewer.views.missing_measurements import absent_rows
 from viewer.views.packed_weights import Packing, packing
-from viewer.views.wording import finite, unseen
+from viewer.views.wording import finite, told_ratio, unseen
 
 if TYPE_CHECKING:
     from freeze_engine.trace import Contribution, Interval, Latency, MemoryLedger
@@ -260,6 +260,7 @@ def ablation_rows(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> list[di
                     "verdict": payoff.verdict,
                     "unseen": unseen(payoff.verdict, detection.of_pass(payoff)),
                     **ratio_row(payoff.ratio),
+                    "text": told_ratio(payoff.ratio, payoff.verdict, detection.of_pass(payoff)) or "",
                 }
                 for payoff in entry.latency
             ],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import freeze_engine as fe
 from freeze_engine import analysis
-from viewer.views.wording import finite, latency_change_text, unseen
+from viewer.views.wording import finite, latency_change_text, told_ratio, unseen
 
 if TYPE_CHECKING:
     from freeze_engine.trace import Interval, Latency, Numerics, OutputError
@@ -28,10 +28,10 @@ def latency_rows(latency: tuple[Latency, ...], detection: analysis.Detection) ->
             "median": finite(entry.median_ns.value),
             "low": _bound(entry.median_ns, entry.median_ns.low),
             "high": _bound(entry.median_ns, entry.median_ns.high),
-            "ratio": entry.ratio and analysis.ratio_text(entry.ratio),
+            "ratio": told_ratio(entry.ratio, entry.verdict, detection.to_first(entry)),
             "verdict": entry.verdict,
             "unseen": unseen(entry.verdict, detection.to_first(entry)),
-            "previous": entry.previous and analysis.ratio_text(entry.previous),
+            "previous": told_ratio(entry.previous, entry.change, detection.to_previous(entry)),
             "change": entry.change,
             "change_unseen": unseen(entry.change, detection.to_previous(entry)),
             "first": analysis.duration_text(entry.first_ns),

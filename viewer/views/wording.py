@@ -88,6 +88,17 @@ NOTHING: Final = "no measurable difference"
 """Verdict of a time ratio that claims no difference."""
 
 
+def told_ratio(ratio: Interval | None, claim: str | None, smallest: float) -> str | None:
+    """Returns a time ratio in words; ``None`` if there is none, or if the measurement was too noisy to tell anything.
+
+    Args:
+        ratio: the ratio.
+        claim: its verdict.
+        smallest: the smallest detectable difference (`freeze_engine.analysis.Detection`).
+    """
+    return None if ratio is None or analysis.tells_nothing(claim, smallest) else analysis.ratio_text(ratio)
+
+
 def unseen(claim: str | None, smallest: float) -> str | None:
     """Returns the smallest detectable difference in words if a ratio claims nothing, else ``None``.
 

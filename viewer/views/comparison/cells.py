@@ -45,7 +45,8 @@ def ratio_cell(ratio: Interval, verdict: str, smallest: float) -> Cell:
     claimed = verdict in ("faster", "slower")
     tone: Tone = "good" if verdict == "faster" else "bad" if verdict == "slower" else "muted"
     note = f"measurably {verdict}" if claimed else analysis.claim_text(verdict, smallest)
-    return cell(found["text"], note, tone) | {"ratio": found | {"verdict": verdict}}
+    text = "" if analysis.tells_nothing(verdict, smallest) else found["text"]
+    return cell(text, note, tone) | {"ratio": found | {"verdict": verdict}}
 
 
 def row(
