@@ -32,7 +32,7 @@ def times(nodes: list[Node], *call: Ran) -> dict[tuple[str, ...], int]:
     return {time.nodes or tuple(str(source.line) for source in time.sources): time.time_ns for time in found}
 
 
-def test_operators_of_one_line_are_told_apart_by_their_order() -> None:
+def test_operators_of_one_line_are_distinguished_by_their_order() -> None:
     nodes = [node("a", "aten::mm", 3), node("b", "aten::mm", 3), node("c", "aten::relu", 3)]
     assert times(nodes, ran("aten::mm", 5, 3), ran("aten::relu", 1, 3), ran("aten::mm", 2, 3)) == {
         ("a",): 5000,
@@ -62,7 +62,7 @@ def test_a_fused_kernel_is_that_of_the_group_with_its_operators() -> None:
     assert times(groups, ran("fused_of_unknown_name", 3)) == {("g", "h"): 3000}
 
 
-def test_what_no_node_is_known_of_keeps_its_line_and_the_rest_keeps_none() -> None:
+def test_an_operator_without_a_node_keeps_its_line_and_the_rest_has_none() -> None:
     assert times([node("a", "aten::mm", 3)], ran("aten::empty", 2, 8, 9), ran("aten::ones", 1)) == {
         ("8", "9"): 2000,
         (): 1000,

@@ -220,7 +220,7 @@ def test_operators_of_the_executor_give_their_time_to_the_lines_that_they_do_the
     assert source_outcome(trace).is_timed
 
 
-def test_a_group_of_nodes_that_cannot_be_told_apart_shares_its_time() -> None:
+def test_a_group_of_nodes_shares_its_time() -> None:
     group = Node("g", "prim::TensorExprGroup", (), (Value("g", "Tensor"),), blocks=(Block((), (NORM, RELU), ()),))
     either = RuntimeTime(("conv", "relu"), (), 30)
     times = (RuntimeTime(("g",), (), 50), either, RuntimeTime((), (SourceRef(MODEL, 9),), 20))

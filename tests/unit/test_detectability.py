@@ -10,7 +10,7 @@ import pytest
 from benchmarks.simulated import found_share
 from freeze_engine.analysis import below_text, ratio_text
 from freeze_engine.analysis.detectability import claim_text, detection, smallest_apart, smallest_found
-from freeze_engine.trace import Contribution, Interval, Latency, Payoff
+from freeze_engine.trace import Claim, Contribution, Interval, Latency, Payoff
 from tests.builders import empty_trace, small_trace
 from viewer.views.measurements import latency_rows
 from viewer.views.wording import told_ratio
@@ -66,7 +66,7 @@ def test_detectable_difference_is_rounded_up_and_stated_only_without_a_claim() -
 
 
 def test_rounds_that_differ_too_much_to_tell_show_no_ratio() -> None:
-    nothing = "no measurable difference"
+    nothing: Claim = "no measurable difference"
     wide = Interval(1.1, 0.2, 6.0)
     assert [told_ratio(wide, nothing, smallest) for smallest in (1.01, math.inf)] == [None, None]
     assert told_ratio(None, nothing, 0.1) is None

@@ -102,7 +102,7 @@ def test_a_machine_that_slows_down_is_followed_and_the_limit_of_time_holds() -> 
             assert abs(told_s - true_s) <= 1.5 + 0.25 * true_s, message
 
 
-def test_nothing_is_told_while_the_time_of_a_phase_is_unknown() -> None:
+def test_a_phase_of_unknown_time_leaves_no_estimate() -> None:
     machine = MACHINES["usual"]
     assert not machine.told((*PHASES[:-1], "Checking the frozen module", "Saving"))
     told = machine.told((*PHASES[:2], "Freezing without each pass", "Comparing numbers", "Saving"))

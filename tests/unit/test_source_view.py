@@ -37,7 +37,7 @@ def test_a_shared_time_is_not_divided() -> None:
     assert executed == "40% of the time of all operators, 400 ns; of it 30% in operators that other lines share"
 
 
-def test_time_that_belongs_to_no_line_is_said() -> None:
+def test_time_that_belongs_to_no_line_has_a_note() -> None:
     view = source_view(tied_trace())
     times = [time for file in view["files"] for row in file["lines"] for time in row["times"]]
     assert [time["alone"] for time in times if time["of"] == "TorchScript's executor"] == [0.9167]
