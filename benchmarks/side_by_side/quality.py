@@ -54,7 +54,7 @@ _MOVES = """(async () => {
   view.camera.findChanges = () => {}; // else it goes where something changed, which moves everything
   const [width, height] = [view.panes.width(), view.stage.height];
   const places = () => new Map(view.picture.scene.items.flatMap((item, at) => {
-    if (!at || item.open) return [];
+    if (!at || item.open || !view.picture.sides[at]) return [];
     const [x, y] = [view.picture.layout.x[at] - view.camera.x, view.picture.layout.y[at] - view.camera.y];
     return [[view.picture.scene.idOf(at), [x * view.camera.zoom, y * view.camera.zoom]]];
   }));

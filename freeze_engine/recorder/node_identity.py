@@ -80,10 +80,18 @@ def _match(previous: GraphSnapshot, current: GraphSnapshot, identify: Identify) 
 def _match_by_values(
     previous: GraphSnapshot, current: GraphSnapshot, known_before: Mapping[str, object], known: Mapping[str, object]
 ) -> dict[str, Node]:
-    owners = {value.name: node for node in previous.walk() for value in node.outputs}
+    earlier = {node.id: node for node in previous.walk()}
     matches: dict[str, Node] = {}
-    claimed = set()
+    changed = []
     for node in current.walk():
+        # Most nodes are the objects that they were before the pass.
+        if node.outputs and earlier.get(node.id) is node and known_before.get(node.id) == known.get(node.id):
+            matches[node.id] = node
+        else:
+            changed.append(node)
+    owners = {value.name: node for node in earlier.values() if node.id not in matches for value in node.outputs}
+    claimed = set()
+    for node in changed:
         for value in node.outputs:
             owner = owners.get(value.name)
             if owner is None or owner.op != node.op or owner.id in claimed:

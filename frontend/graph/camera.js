@@ -1,6 +1,7 @@
 /* The graph view's camera: the point of the world in the middle of each pane, how large it is drawn, and where to look. */
 
 import { PANE_FOOT, PANE_HEAD } from "./panes.js";
+import { commonShift } from "./stillness.js";
 
 const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
 const TOP_ZOOM = 0.6; // of a first look where nothing changed
@@ -229,31 +230,43 @@ export class Camera {
 
   /**
    * Moves along with a new picture, so that what one looks at does not seem to move.
-   * @param {any} old picture, whose items are
-   * @param {any} next looked up in this one
-   * @param {number} [held] the item to hold still; without it, what is nearest to the middle
+   * @param {Picture} old whose items are
+   * @param {Picture} next looked up in this one
+   * @param {number} [held] the item to hold still; without it, or where it is gone, most of what is in sight
    */
   holdStill(old, next, held) {
-    const place = (/** @type {Picture} */ picture, /** @type {number} */ item) => ({
-      x: picture.layout.x[item] + picture.layout.width[item] / 2,
-      y: picture.layout.y[item],
-    });
-    const items = held !== undefined ? [held] : old.closedItems();
-    let nearest = null;
-    let least = Infinity;
-    for (const item of items) {
-      const { key, group } = old.scene.items[item];
-      const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
-      if (other === undefined) continue;
-      const from = place(old, item);
-      const distance = Math.hypot(from.x - this.x, from.y - this.y);
-      if (distance < least) [nearest, least] = [[from, place(next, other)], distance];
-    }
-    if (!nearest) return;
+    const { panes, stage } = this.view;
+    const room = { width: panes.width() / this.zoom, height: stage.height / this.zoom };
+    const kept = held === undefined ? [] : movesBetween(old, next, [held]);
+    const moves = kept.length ? kept : movesBetween(old, next, old.closedItems());
+    const drawn = moves.filter((one) => one.drawn);
+    const shift = commonShift(drawn.length ? drawn : moves, this, room);
+    if (!shift) return;
     this.stop();
-    this.x += nearest[1].x - nearest[0].x;
-    this.y += nearest[1].y - nearest[0].y;
+    this.x += shift.x;
+    this.y += shift.y;
   }
+}
+
+/**
+ * The places in two pictures of those of some items that both have, and whether both draw them as boxes: a layout has gaps
+ * for nodes of other passes, and a group that opens is no box any more.
+ * @param {Picture} old
+ * @param {Picture} next
+ * @param {number[]} items of the old one
+ */
+function movesBetween(old, next, items) {
+  const place = (/** @type {Picture} */ { layout }, /** @type {number} */ item) => ({
+    x: layout.x[item] + layout.width[item] / 2,
+    y: layout.y[item],
+  });
+  return items.flatMap((item) => {
+    const { key, group } = old.scene.items[item];
+    const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
+    if (other === undefined) return [];
+    const drawn = !!(old.sides[item] && next.sides[other]) && !next.scene.items[other].open;
+    return [{ from: place(old, item), to: place(next, other), drawn }];
+  });
 }
 
 /**

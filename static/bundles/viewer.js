@@ -232,8 +232,8 @@
       const hidden = top < scrollTop || top + this.rowHeight > scrollTop + clientHeight;
       if (!hidden) return;
       const centred = top - (clientHeight - this.rowHeight) / 2;
-      const nearest2 = top < scrollTop ? top : top + this.rowHeight - clientHeight;
-      this.element.scrollTop = middle ? centred : nearest2;
+      const nearest3 = top < scrollTop ? top : top + this.rowHeight - clientHeight;
+      this.element.scrollTop = middle ? centred : nearest3;
       this.paint();
     }
   };
@@ -2640,14 +2640,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function sinkDown(at, layer, outs, ins, tree) {
     if (!outs.length || outs.some((net) => net.exits)) return;
-    let nearest2 = Infinity;
+    let nearest3 = Infinity;
     for (const net of outs) {
-      for (const child of net.sinks) if (tree.place[child] > at) nearest2 = Math.min(nearest2, layer[tree.place[child]]);
+      for (const child of net.sinks) if (tree.place[child] > at) nearest3 = Math.min(nearest3, layer[tree.place[child]]);
     }
-    if (nearest2 === Infinity || nearest2 - 1 <= layer[at]) return;
-    const reaches = (net) => net.exits || net.sinks.some((child) => layer[tree.place[child]] >= nearest2 - 1);
+    if (nearest3 === Infinity || nearest3 - 1 <= layer[at]) return;
+    const reaches = (net) => net.exits || net.sinks.some((child) => layer[tree.place[child]] >= nearest3 - 1);
     const stretched = ins.filter((net) => !reaches(net)).length;
-    if (stretched < outs.length) layer[at] = nearest2 - 1;
+    if (stretched < outs.length) layer[at] = nearest3 - 1;
   }
   var NONE5 = -1;
   function indexTree({ parent, group }) {
@@ -3750,6 +3750,21 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     surface.fillStyle = colour;
     surface.fill();
   }
+  function commonShift(moves, middle, room) {
+    if (!moves.length) return null;
+    const seen = moves.filter(({ from: from2 }) => Math.abs(from2.x - middle.x) < room.width / 2 && Math.abs(from2.y - middle.y) < room.height / 2);
+    const counted = seen.length ? seen : [nearest(moves, middle)];
+    return { x: median(counted.map(({ from: from2, to }) => to.x - from2.x)), y: median(counted.map(({ from: from2, to }) => to.y - from2.y)) };
+  }
+  function nearest(moves, middle) {
+    const distance = ({ from: from2 }) => Math.hypot(from2.x - middle.x, from2.y - middle.y);
+    return moves.reduce((best, one) => distance(one) < distance(best) ? one : best);
+  }
+  function median(numbers) {
+    const sorted = numbers.toSorted((one, other) => one - other);
+    const half = sorted.length >> 1;
+    return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  }
   var [LEAST_ZOOM, MOST_ZOOM] = [4e-3, 4];
   var TOP_ZOOM = 0.6;
   var GLIDE_MS = 180;
@@ -3860,8 +3875,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!this._sees(box, room)) return;
       const reach = (size, shown, edge) => Math.max(0, (shown / 2 - edge) / this.zoom - size / 2);
       const { panes, stage } = this.view;
-      this.x = nearest(this.x, box.x + box.width / 2, reach(box.width, panes.width(), EDGE));
-      this.y = nearest(this.y, box.y + box.height / 2, reach(box.height, stage.height, PANE_HEAD));
+      this.x = nearest2(this.x, box.x + box.width / 2, reach(box.width, panes.width(), EDGE));
+      this.y = nearest2(this.y, box.y + box.height / 2, reach(box.height, stage.height, PANE_HEAD));
     }
     _sees(box, { width, height } = { width: this.view.panes.width(), height: this.view.stage.height }) {
       const across = Math.abs(box.x + box.width / 2 - this.x) * this.zoom;
@@ -3893,25 +3908,29 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return { all: { x, y, width: right - x, height: bottom - y }, first: { x: first.x - 160, y: first.y - 120, width: first.width + 320, height: first.height + 360 } };
     }
     holdStill(old, next, held) {
-      const place = (picture, item) => ({ x: picture.layout.x[item] + picture.layout.width[item] / 2, y: picture.layout.y[item] });
-      const items = held !== void 0 ? [held] : old.closedItems();
-      let nearest2 = null;
-      let least = Infinity;
-      for (const item of items) {
-        const { key, group } = old.scene.items[item];
-        const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
-        if (other === void 0) continue;
-        const from2 = place(old, item);
-        const distance = Math.hypot(from2.x - this.x, from2.y - this.y);
-        if (distance < least) [nearest2, least] = [[from2, place(next, other)], distance];
-      }
-      if (!nearest2) return;
+      const { panes, stage } = this.view;
+      const room = { width: panes.width() / this.zoom, height: stage.height / this.zoom };
+      const kept = held === void 0 ? [] : movesBetween(old, next, [held]);
+      const moves = kept.length ? kept : movesBetween(old, next, old.closedItems());
+      const drawn = moves.filter((one) => one.drawn);
+      const shift = commonShift(drawn.length ? drawn : moves, this, room);
+      if (!shift) return;
       this.stop();
-      this.x += nearest2[1].x - nearest2[0].x;
-      this.y += nearest2[1].y - nearest2[0].y;
+      this.x += shift.x;
+      this.y += shift.y;
     }
   };
-  function nearest(here, middle, reach) {
+  function movesBetween(old, next, items) {
+    const place = ({ layout }, item) => ({ x: layout.x[item] + layout.width[item] / 2, y: layout.y[item] });
+    return items.flatMap((item) => {
+      const { key, group } = old.scene.items[item];
+      const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
+      if (other === void 0) return [];
+      const drawn = !!(old.sides[item] && next.sides[other]) && !next.scene.items[other].open;
+      return [{ from: place(old, item), to: place(next, other), drawn }];
+    });
+  }
+  function nearest2(here, middle, reach) {
     return Math.min(middle + reach, Math.max(middle - reach, here));
   }
   var SHARES = [0.03, 0.1, 0.25, 0.5];
@@ -5172,13 +5191,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     _choose(items, { x, y }) {
       const { picture, selection } = this.view;
-      let [nearest2, least] = [-1, Infinity];
+      let [nearest3, least] = [-1, Infinity];
       for (const item of items) {
         const box = picture.box(item);
         const distance = Math.hypot(box.x + box.width / 2 - x, box.y + box.height / 2 - y);
-        if (distance < least) [nearest2, least] = [item, distance];
+        if (distance < least) [nearest3, least] = [item, distance];
       }
-      if (nearest2 > 0) selection.choose(nearest2, true);
+      if (nearest3 > 0) selection.choose(nearest3, true);
     }
     _start() {
       const { camera, picture } = this.view;

@@ -87,7 +87,7 @@ def test_a_line_that_reads_as_a_header_is_code() -> None:
         def nodes(self) -> list[Node]:
             return [Node()]
 
-    assert source_lines(source_ranges([Graph()])) == (
+    assert source_lines(source_ranges([(Graph(), ())])) == (
         SourceLines("code/__torch__/net.py", 1, ("b",)),
         SourceLines("net.py", 1, ("a", 'File "net.py", line 9')),
     )

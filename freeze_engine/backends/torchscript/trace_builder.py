@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -329,10 +329,15 @@ class TraceBuilder:
         """Returns whether a live graph has the nodes of a snapshot, in the same order."""
         return [node.op for node in snapshot.walk()] == [kind for _, kind in self._walk(graph)]
 
-    def _source_graphs(self) -> Sequence[Any]:
+    def _source_graphs(self) -> Sequence[tuple[Any, Sequence[Hashable]]]:
+        """Returns the graphs whose nodes have lines, with keys of the nodes: those that no pass changed are one."""
         graphs = [self._searched_graph(step.method) for step in self._finals()]
-        graphs += [step.graph for step in self.live.values()]
-        return list({id(graph): graph for graph in graphs if graph is not None}.values())
+        found: dict[int, tuple[Any, Sequence[Hashable]]] = {id(graph): (graph, ()) for graph in graphs}
+        for index, live in self.live.items():
+            step = self._recorder.steps[index]
+            keys = [(step.method, id(node)) for node in step.graph.walk()]
+            found.setdefault(id(live.graph), (live.graph, keys))
+        return [each for each in found.values() if each[0] is not None]
 
 
 def _code(graph: Any) -> str | None:

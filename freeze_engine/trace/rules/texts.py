@@ -42,30 +42,34 @@ def with_plain_texts(trace: Trace) -> Trace:
 def _are_plain(trace: Trace) -> bool:
     """Returns whether all texts of a trace are plain; what is shared is visited once."""
     seen: set[int] = set()
+    texts: set[str] = set()  # a trace repeats few texts many times
     waiting: list[Any] = [trace]
     while waiting:
         value = waiting.pop()
         kind: type = type(value)
-        if kind is Node:
-            # Most of a trace is nodes, and of a node's parts only texts and values have texts at hand.
-            if id(value) not in seen:
-                seen.add(id(value))
-                waiting += (value.op, value.module, value.source, value.constant, *value.blocks)
-                plain = value.id.isascii() and all(map(str.isascii, value.inputs))
-                waiting += () if plain else (value.id, *value.inputs)
-                for each in value.outputs:
-                    if not (each.name.isascii() and each.type.isascii()):
-                        waiting += (each.name, each.type)
-                for pair in value.attributes:
-                    if not all(map(str.isascii, pair)):
-                        waiting += pair
-        elif kind is str:
-            if not value.isascii() and not is_text(value):
-                return False
+        if kind is str:
+            texts.add(value)
         elif id(value) not in seen:
             seen.add(id(value))
-            waiting += value if kind is tuple else _parts(kind)(value)
-    return True
+            if kind is Node:
+                _gather(value, texts, waiting)
+            else:
+                waiting += value if kind is tuple else _parts(kind)(value)
+    return all(text.isascii() or is_text(text) for text in texts)
+
+
+def _gather(node: Node, texts: set[str], waiting: list[Any]) -> None:
+    """Adds the texts at hand in a node, which most of a trace is, and the parts that have others."""
+    texts.update((node.id, node.op, node.module), node.inputs, *node.attributes)
+    for each in node.outputs:
+        texts.add(each.name)
+        texts.add(each.type)
+    if node.source is not None:
+        waiting.append(node.source)
+    if node.constant is not None:
+        waiting.append(node.constant)
+    if node.blocks:
+        waiting += node.blocks
 
 
 @functools.cache

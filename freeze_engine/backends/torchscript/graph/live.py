@@ -10,7 +10,7 @@ import contextlib
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from sys import intern
 from typing import Any
 
@@ -170,14 +170,26 @@ def _others_in(value: Any) -> Iterator[object]:
         yield "tensor" if isinstance(value, torch.Tensor) else value
 
 
-def source_ranges(graphs: Iterable[Any], walk: Walk = live_kinds) -> Iterable[str]:
+def source_ranges(graphs: Iterable[tuple[Any, Sequence[Hashable]]], walk: Walk = live_kinds) -> Iterable[str]:
     """Returns what torch says about the places of nodes, each text once, in the order of the nodes.
 
     Args:
-        graphs: live graphs.
+        graphs: live graphs, each with keys of its nodes. Of nodes with equal keys only the first is looked at; without
+            keys each is.
         walk: returns what `live_kinds` does.
     """
-    return dict.fromkeys(node.sourceRange() for graph in graphs for node, _ in walk(graph))
+    found: dict[str, None] = {}
+    seen: set[Hashable] = set()
+    for graph, keys in graphs:
+        lives = walk(graph)
+        if len(keys) != len(lives):
+            found |= dict.fromkeys(live.sourceRange() for live, _ in lives)
+            continue
+        for key, (live, _) in zip(keys, lives, strict=True):
+            if key not in seen:
+                seen.add(key)
+                found[live.sourceRange()] = None
+    return found
 
 
 def source_lines(ranges: Iterable[str]) -> tuple[SourceLines, ...]:

@@ -129,13 +129,19 @@ def _is_plain(node: Node) -> bool:
 
 
 def _values(values: tuple[Value, ...]) -> str:
-    return ", ".join(f"%{_readable(value.name)} : {_MODULE_TYPE.sub('Tensor', value.type)}" for value in values)
+    return ", ".join([f"%{_readable(value.name)} : {_readable_type(value.type)}" for value in values])
 
 
 def _names(names: tuple[str, ...]) -> str:
-    return ", ".join(f"%{_readable(name)}" for name in names)
+    return ", ".join([f"%{_readable(name)}" for name in names])
 
 
+@functools.lru_cache(maxsize=1024)
+def _readable_type(type_text: str) -> str:
+    return _MODULE_TYPE.sub("Tensor", type_text)
+
+
+@functools.lru_cache(maxsize=4096)
 def _readable(name: str) -> str:
     """torch's parser reads only identifiers with dots, but an attribute's name may contain any character."""
     return name if _IDENTIFIER.fullmatch(name) else f"_{name.encode().hex()}"
