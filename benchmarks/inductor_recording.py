@@ -87,4 +87,4 @@ def main(rounds: int = 3, *models: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]), *sys.argv[2:])
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3, *sys.argv[2:])
