@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -23,6 +23,7 @@ from freeze_engine.measure.candidate import (
 )
 from freeze_engine.measure.input_sets import GIVEN, InputSet, input_sets
 from freeze_engine.measure.outputs import Reference, compare_outputs
+from freeze_engine.measure.overwritten_inputs import Overwriting, overwriting_notice, overwritten
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.tensors.tree_map import map_inputs, map_tensors
@@ -60,19 +61,22 @@ class NumericsReport:
         numerics: by key, the errors on the given inputs first, on each against ``eager`` and then ``float64``.
         refused: type and text of what the eager module raised on inputs, by their names; where it refuses the given
             ones, no others are tried.
+        overwriting: the candidates that overwrite one of the given inputs, which the eager module leaves alone.
     """
 
     numerics: Mapping[Key, tuple[Numerics, ...]]
     refused: Mapping[str, str]
+    overwriting: tuple[Overwriting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """The outputs of a reference, or its error."""
+    """The outputs of a reference, or its error, and the inputs that it overwrites."""
 
     reference: Reference
     output: object = None
     error: str | None = None
+    overwritten: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +120,21 @@ def measure_numerics(
     options = options or NumericsOptions()
     progress = progress or silent
     found = {}
+    overwriting: list[Overwriting] = []
     with inference():
         progress(0.0, "running the eager module")
         questions, refused = _questions(eager, Inputs(args, kwargs), options)
         for index, candidate in enumerate(candidates):
             progress((index + 1) / (len(candidates) + 1), f"comparing {candidate}")
-            found[candidate.key] = tuple(_compared(candidate, questions, options))
-    return NumericsReport(found, refused)
+            found[candidate.key] = tuple(_compared(candidate, questions, options, overwriting))
+    return NumericsReport(found, refused, tuple(overwriting))
 
 
 def refusals(report: NumericsReport) -> tuple[Notice, ...]:
-    """Reports the inputs that the model refused."""
+    """Reports the inputs that the model refused, and one that it overwrites."""
     if GIVEN in report.refused:
         return (nothing_ran("compared", report.refused[GIVEN].removeprefix(_DID_NOT_RUN)),)
-    return tuple(
+    return overwriting_notice(report.overwriting) + tuple(
         Notice(
             "inputs_refused",
             f"The model refuses the generated inputs {name!r}, so nothing was compared on them ({error}). Its inputs "
@@ -157,20 +162,29 @@ def _questions(
     return questions, refused
 
 
-def _compared(candidate: Candidate, questions: Sequence[_Question], options: NumericsOptions) -> Iterator[Numerics]:
+def _compared(
+    candidate: Candidate, questions: Sequence[_Question], options: NumericsOptions, overwriting: list[Overwriting]
+) -> Iterator[Numerics]:
     calls = options.warmup_calls + 1
     for question in questions:
-        for numerics in _answered(candidate, question, calls, options.seed):
+        written: dict[str, float] = {}
+        for numerics in _answered(candidate, question, calls, options.seed, written):
             yield replace(numerics, inputs=question.on.name)
+        if question is questions[0]:
+            own = question.expected[0].overwritten
+            new = [(place, change) for place, change in written.items() if place not in own]
+            overwriting += [Overwriting(candidate, place, change) for place, change in new[:1]]
         calls = 1  # The inputs are all of one shape and dtype: what is warm stays so.
 
 
-def _answered(candidate: Candidate, question: _Question, calls: int, seed: int) -> tuple[Numerics, ...]:
+def _answered(
+    candidate: Candidate, question: _Question, calls: int, seed: int, written: dict[str, float]
+) -> tuple[Numerics, ...]:
     output: object = None
     try:
         with reported():
             for _ in range(calls):
-                output = _run(candidate.call, question.on.inputs, seed, candidate.reset)
+                output = _run(candidate.call, question.on.inputs, seed, candidate.reset, written)
     except CandidateError as error:
         return tuple(Numerics(one.reference, (), str(error)) for one in question.expected)
     return tuple(_against(output, one) for one in question.expected)
@@ -186,12 +200,29 @@ def _against(output: object, expected: _Expected) -> Numerics:
         return Numerics(expected.reference, (), f"the outputs cannot be compared: {error}")
 
 
-def _run(call: Callable[..., object], inputs: Inputs, seed: int, reset: Callable[[], None] | None = None) -> object:
+def _run(
+    call: Callable[..., object],
+    inputs: Inputs,
+    seed: int,
+    reset: Callable[[], None] | None = None,
+    written: dict[str, float] | None = None,
+) -> object:
+    """Runs a call on copies of the inputs.
+
+    Args:
+        call, inputs: what to run.
+        seed: of torch's random numbers.
+        reset: restores state before.
+        written: receives the inputs that the call overwrites.
+    """
     if reset is not None:
         reset()
     own = cloned(inputs)
     torch.manual_seed(seed)
-    return call(*own.args, **own.kwargs)
+    output = call(*own.args, **own.kwargs)
+    if written is not None:
+        written.update(overwritten(inputs, own))
+    return output
 
 
 def _references(eager: torch.nn.Module, inputs: Inputs, options: NumericsOptions) -> Iterator[_Expected]:
@@ -200,9 +231,10 @@ def _references(eager: torch.nn.Module, inputs: Inputs, options: NumericsOptions
         with reported():
             torch.manual_seed(options.seed)
             before = _random_state()
-            output = _run(_method(replica(eager), options.method), inputs, options.seed)
+            written: dict[str, float] = {}
+            output = _run(_method(replica(eager), options.method), inputs, options.seed, written=written)
             drew = _random_state() != before
-        yield _Expected("eager", output)
+        yield _Expected("eager", output, overwritten=written)
     except CandidateError as error:
         yield _Expected("eager", error=f"{_DID_NOT_RUN}{error}")
     if not options.reference64:

@@ -28,6 +28,7 @@ NoticeCode = Literal[
     "nothing_frozen",
     "nothing_ran",
     "nothing_to_ablate",
+    "overwritten_input",
     "parameters_discarded",
     "recompilation",
     "reference_is_scripted",

@@ -20,6 +20,8 @@ from viewer.cli.terminal import remark
 if TYPE_CHECKING:
     from freeze_engine.captures import ProcessRecorder, SavedTrace
 
+_BECOMING = ("os.execv", "os.execve")
+"""The functions by which a process becomes another program; all others of `os` call these."""
 _USAGE = "freezer-ui run [-h] [-o DIR] [--no-values] [-v] -- script.py [args ...]"
 
 
@@ -140,7 +142,13 @@ def _make_folder(folder: Path) -> None:
 def _list_before_leaving(recorder: ProcessRecorder, by: str) -> None:
     """Lists the traces of a process that ends without its exit handlers, or becomes another program."""
     remark(f"the script called {by}, so the recording of this process ends here")
-    _list_traces(recorder)
+    if by not in _BECOMING:
+        _list_traces(recorder)
+        return
+    if recorder.saved or recorder.unrecorded or recorder.children():
+        _list_traces(recorder)
+    name = f"{recorder.stem}-p{os.getpid()}-1.fztrace"
+    remark(f"what the program that it becomes freezes is saved as {recorder.shown / name} and so on, and not listed")
 
 
 def _list_traces(recorder: ProcessRecorder) -> None:

@@ -29,6 +29,9 @@ _TIME_UNKNOWN: Final = "the effect on time is not known"
 _KINDS: Final[Mapping[str, _Kind]] = {
     "misfold": _Kind("correct", "Avoid a fold that gives wrong results", "outputs as those of eager"),
     "written_constant": _Kind("correct", "Keep a written tensor as a buffer", "calls would not change later ones"),
+    "overwritten_input": _Kind(
+        "correct", "Pass a copy of the input that is overwritten", "calls would not change the caller's tensor"
+    ),
     "removed_attribute": _Kind("correct", "Preserve an attribute that the graph reads", "the frozen module would run"),
     "tracer_warning": _Kind(
         "correct",
