@@ -6,19 +6,24 @@ Each record is a line, a glog header and JSON, and a payload of lines that begin
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 from freeze_engine.opening.bounds import MAX_KEPT_BYTES, MAX_NAME, MAX_TEXT_BYTES
 from freeze_engine.opening.inside import Inside
 
 _HEADER: Final = re.compile(rb"[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ (\[[^\]]*\] ?)?\S+:\d+\] (?P<json>\{.*)")
-_FILES: Final = "dedicated_log_torch_trace_*.log"
+_FILES: Final = ("dedicated_log_torch_trace_*.log", "dedicated_log_torch_trace_*.log.gz")
+_GZIP: Final = b"\x1f\x8b"
+#: Of what gzip packed: a log has up to some hundred megabytes, and a file that was made to be huge has no end.
+_MAX_UNPACKED_BYTES: Final = 2 << 30
 _HEAD_BYTES: Final = 4096
 _MAX_LINE_BYTES: Final = 8 << 20
 _MAX_RECORDS: Final = 100_000
@@ -103,8 +108,11 @@ def is_structured_log(path: Path) -> bool:
     Raises:
         OSError: it cannot be read.
     """
-    with path.open("rb") as stream:
-        first = stream.read(_HEAD_BYTES).partition(b"\n")[0]
+    try:
+        with _opened(path) as stream:
+            first = stream.read(_HEAD_BYTES).partition(b"\n")[0]
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return False
     return _HEADER.match(first) is not None
 
 
@@ -114,14 +122,15 @@ def log_files(folder: Path) -> tuple[Path, ...]:
     Links that lead out of the folder are not followed.
     """
     inside = Inside(folder)
-    return tuple(sorted(path for path in folder.glob(_FILES) if path.is_file() and inside.has(path)))
+    named = (path for pattern in _FILES for path in folder.glob(pattern))
+    return tuple(sorted(path for path in named if path.is_file() and inside.has(path)))
 
 
 def read_log(path: Path, bounds: LogBounds | None = None) -> LogReading:
     """Reads a log; what is no record of torch's is counted and left out.
 
     Args:
-        path: of the file.
+        path: of the file, which may be packed by gzip.
         bounds: counts what is kept of this log and others.
 
     Raises:
@@ -129,7 +138,7 @@ def read_log(path: Path, bounds: LogBounds | None = None) -> LogReading:
     """
     found = LogReading()
     bounds = LogBounds() if bounds is None else bounds
-    with path.open("rb") as stream:
+    with _opened(path) as stream:
         for header, payload in _raw(stream, found):
             record = _record(header, payload)
             if record is None:
@@ -143,20 +152,35 @@ def read_log(path: Path, bounds: LogBounds | None = None) -> LogReading:
     return found
 
 
-def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+def _opened(path: Path) -> IO[bytes]:
+    with path.open("rb") as stream:
+        is_packed = stream.read(len(_GZIP)) == _GZIP
+    return cast("IO[bytes]", gzip.open(path)) if is_packed else path.open("rb")
+
+
+def _lines(stream: IO[bytes], found: LogReading) -> Iterator[bytes]:
     """Yields the lines of a log; of a line that is too long, its begin only."""
-    whole = True
-    while line := stream.readline(_MAX_LINE_BYTES):
+    whole, left = True, _MAX_UNPACKED_BYTES if isinstance(stream, gzip.GzipFile) else None
+    while left is None or left > 0:
+        try:
+            line = stream.readline(_MAX_LINE_BYTES)
+        except (EOFError, zlib.error, gzip.BadGzipFile):  # the packed file is cut off
+            found.damaged += 1
+            return
+        if not line:
+            return
+        left = None if left is None else left - len(line)
         if whole:
             yield line
         whole = line.endswith(b"\n")
+    found.left_out += 1
 
 
 def _raw(stream: IO[bytes], found: LogReading) -> Iterator[tuple[bytes, bytes]]:
     """Yields the JSON of each record, and its payload; both may be cut, and are no longer what torch wrote then."""
     header: bytes | None = None
     payload = bytearray()
-    for line in _lines(stream):
+    for line in _lines(stream, found):
         if line.startswith(b"\t"):
             if len(payload) <= MAX_TEXT_BYTES:
                 payload += line[1:]

@@ -34,6 +34,7 @@ _BRANCHES: Final = {"joint": ", joint", "backward": ", backward"}
 _RAISED: Final = re.compile(
     r"^(?P<type>[\w.]+(Error|Exception|Failed|Interrupt|Unsupported))(: (?P<text>.*))?$", re.MULTILINE
 )
+_RANK: Final = re.compile(r"torch_trace_rank_(\d{1,9})_")
 _CACHE: Final = re.compile(r"(?P<cache>fx_graph|aotautograd)_cache_(?P<outcome>hit|miss|bypass)")
 _CACHES: Final = {"fx_graph": "Inductor's cache", "aotautograd": "AOTAutograd's cache"}
 
@@ -75,7 +76,11 @@ def open_torch_trace(path: Path, name: str | None = None, call: str = "") -> Tra
 
 
 def _prefix(number: int, files: Sequence[Path]) -> str:
-    return f"log {number + 1}, " if len(files) > 1 else ""
+    if len(files) < 2:
+        return ""
+    ranks = [_RANK.search(file.name) for file in files]
+    known = [rank[1] for rank in ranks if rank is not None]
+    return f"rank {known[number]}, " if len({*known}) == len(files) else f"log {number + 1}, "
 
 
 def _parts(reading: LogReading, prefix: str) -> Iterator[_Part]:
@@ -109,10 +114,12 @@ def _compile(part: _Part) -> Compile:
 def _log_notices(readings: Sequence[LogReading], files: Sequence[Path]) -> Iterator[Notice]:
     for reading, file in zip(readings, files, strict=True):
         if reading.damaged:
-            text = f"{reading.damaged} records of {file.name} are damaged or cut short; what they said is unknown."
-            yield Notice("log_cut", text)
+            one = "1 record of {} is damaged or cut short; what it said is unknown."
+            many = f"{reading.damaged} records of {{}} are damaged or cut short; what they said is unknown."
+            yield Notice("log_cut", (one if reading.damaged == 1 else many).format(file.name))
         if reading.left_out:
-            yield Notice("unread", f"{file.name} is too long: its last {reading.left_out} records are left out.")
+            count = "record is" if reading.left_out == 1 else f"{reading.left_out} records are"
+            yield Notice("unread", f"{file.name} is too long: its last {count} left out.")
 
 
 def _notices(part: _Part) -> Iterator[Notice]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import random
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -284,3 +286,40 @@ def test_folder_that_cannot_be_searched_is_no_compile(tmp_path: Path, monkeypatc
 def test_text_that_is_no_graph_is_refused() -> None:
     with pytest.raises(CodeError, match="it has no graph"):
         fx_graph("class A(B):\n    pass", "it")
+
+
+def test_log_packed_by_gzip_is_read_as_the_log_itself_also_where_it_is_cut_off(tmp_path: Path) -> None:
+    log = unpacked_log("frozen", tmp_path)
+    packed = tmp_path / "packed.log.gz"
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+    assert existing_kind(packed) == "torch_trace"
+    plain, same = open_existing(log, name="log"), open_existing(packed, name="log")
+    assert same.steps == plain.steps
+    assert same.notices == plain.notices
+    packed.write_bytes(packed.read_bytes()[: packed.stat().st_size * 9 // 10])
+    cut = open_existing(packed, name="log")
+    assert 0 < len(cut.steps) <= len(plain.steps)
+    assert "1 record of packed.log.gz is damaged or cut short" in "".join(notice.message for notice in cut.notices)
+    packed.write_bytes(packed.read_bytes()[:20])
+    assert existing_kind(packed) is None
+
+
+def test_logs_of_several_ranks_are_named_by_them(tmp_path: Path) -> None:
+    log = unpacked_log("frozen", tmp_path)
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for rank in (0, 3):
+        shutil.copy(log, folder / f"dedicated_log_torch_trace_rank_{rank}_abc.log")
+    assert open_existing(folder).methods == ("rank 0, graph 0/0", "rank 3, graph 0/0")
+    shutil.copy(log, folder / "dedicated_log_torch_trace_rank_3_def.log")
+    assert open_existing(folder).methods == ("log 1, graph 0/0", "log 2, graph 0/0", "log 3, graph 0/0")
+
+
+def test_packed_log_beyond_the_bound_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = unpacked_log("frozen", tmp_path)
+    packed = tmp_path / "packed.log.gz"
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+    monkeypatch.setattr("freeze_engine.opening.structured_log._MAX_UNPACKED_BYTES", log.stat().st_size // 2)
+    reading = read_log(packed)
+    assert reading.left_out == 1
+    assert 0 < len(reading.records) < len(read_log(log).records)
