@@ -35,6 +35,10 @@ def overwriting_inside(x: torch.Tensor, more: Any = None) -> torch.Tensor:
     return x * 2
 
 
+def squared(x: torch.Tensor, more: Any = None) -> torch.Tensor:
+    return x * x
+
+
 def refusing(x: torch.Tensor, more: Any = None) -> torch.Tensor:
     raise ValueError("no")
 
@@ -46,10 +50,11 @@ def notices(eager: nn.Module, *calls: tuple[int | str, Callable[..., object]], m
 
 
 def test_the_first_step_that_overwrites_an_input_is_named() -> None:
-    for calls, step, by in (
-        ([("frozen", overwriting), (3, torch.square), (5, overwriting), (6, overwriting)], 5, "step 5 (Fold)"),
+    cases: list[tuple[list[Any], int | None, str]] = [
+        ([("frozen", overwriting), (3, squared), (5, overwriting), (6, overwriting)], 5, "step 5 (Fold)"),
         ([(2, Doubles()), (4, refusing), ("frozen", overwriting)], None, "frozen (Fold)"),
-    ):
+    ]
+    for calls, step, by in cases:
         (notice,) = notices(Doubles(), *calls)
         assert (notice.code, notice.step) == ("overwritten_input", step)
         assert notice.message.startswith(
@@ -66,6 +71,6 @@ def test_an_input_inside_a_structure_is_named_by_its_place() -> None:
 
 @pytest.mark.parametrize("writes", [False, True])
 def test_inputs_that_stay_or_that_the_eager_module_writes_as_well_are_no_finding(writes: bool) -> None:
-    assert notices(Doubles(writes), (1, Doubles(writes)), (2, torch.square)) == []
+    assert notices(Doubles(writes), (1, Doubles(writes)), (2, squared)) == []
     if writes:
         assert notices(Doubles(writes), (1, overwriting)) == []
