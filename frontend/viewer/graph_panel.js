@@ -25,6 +25,9 @@ export class GraphPanel {
     /** @type {Promise<void>} */
     this.turn = Promise.resolve();
     this.canvas = h("div.fv-graph");
+    const sized = new ResizeObserver(() => this.fit());
+    sized.observe(this.canvas);
+    app.stops.push(() => sized.disconnect());
     /** @type {ElementOf<"input">} */
     this.fates = h("input", { type: "checkbox", onchange: () => app.navigate({ fates: this.fates.checked }) });
     /** @type {ElementOf<"select">} */
@@ -100,6 +103,12 @@ export class GraphPanel {
     ]);
     this.app.stops.push(() => menu.destroy());
     return menu.element;
+  }
+
+  /** Both graphs come back as soon as there is room for them, and one goes where there is none. */
+  fit() {
+    const { current } = this.app;
+    if (this.view && this.canvas.clientWidth && this.panesFor(current) !== this.panes.value) this.render(current);
   }
 
   /** Says in the list of panes that both graphs do not fit, where that is so. */

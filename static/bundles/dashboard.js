@@ -8128,6 +8128,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.shown = {};
       this.turn = Promise.resolve();
       this.canvas = h("div.fv-graph");
+      const sized2 = new ResizeObserver(() => this.fit());
+      sized2.observe(this.canvas);
+      app.stops.push(() => sized2.disconnect());
       this.fates = h("input", { type: "checkbox", onchange: () => app.navigate({ fates: this.fates.checked }) });
       this.panes = h("select.fv-input", { "aria-label": "Which graphs", onchange: () => app.navigate({ panes: this.panes.value }) }, [["split", "Before | after"], ["before", "Before"], ["after", "After"]].map(([value, text]) => h("option", { value, data: { text } }, text)));
       this.colour = h("select.fv-input", { "aria-label": "Colour by", onchange: () => app.navigate({ colour: this.colour.value }) }, COLOUR_CHOICES.map(([value, text]) => h("option", { value }, text)));
@@ -8143,6 +8146,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const menu = new Menu(button2, "Save", [item("SVG", () => this.save("svg", new Blob([this.view.toSVG()], { type: "image/svg+xml" }))), item("PNG", async () => this.save("png", await this.view.toPNG()))]);
       this.app.stops.push(() => menu.destroy());
       return menu.element;
+    }
+    fit() {
+      const { current } = this.app;
+      if (this.view && this.canvas.clientWidth && this.panesFor(current) !== this.panes.value) this.render(current);
     }
     sayRoom() {
       const both = this.panes.options[0];

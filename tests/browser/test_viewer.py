@@ -520,6 +520,9 @@ def test_a_tab_has_all_the_room_when_it_is_drawn(mounted):
     settle(page)
     assert page.get_by_label("Which graphs").input_value() == "split"
     expect(page.get_by_label("Which graphs").locator("option").first).to_be_enabled()
+    for width, shown in ((600, "after"), (700, "split")):  # both are one size of the style sheet
+        resize(page, width, 800)
+        expect(page.get_by_label("Which graphs")).to_have_value(shown)
 
 
 def test_python_knows_the_words_of_a_state(empty_page):

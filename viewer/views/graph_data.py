@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import freeze_engine as fe
 from viewer.views.attribute_names import attribute_names
+from viewer.views.module_names import ModuleNames
 from viewer.views.value_summaries import value_cells
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def graph_data(trace: fe.Trace, names: Sequence[Mapping[str, tuple[str, ...]]] |
     """
     if names is None:
         names = attribute_names(trace)
-    encoder = _Encoder()
+    encoder = _Encoder(ModuleNames(trace))
     steps: list[dict[str, object]] = []
     latest: dict[str, int] = {}
     for step, named in zip(trace.steps, names, strict=True):
@@ -104,7 +105,8 @@ class _Table:
 class _Encoder:
     """Fills the tables while it walks the snapshots in recorded order."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: ModuleNames) -> None:
+        self._modules = modules
         self._strings = _Table()
         self._strings.add("", "")
         self._sources = _Table()
@@ -170,7 +172,7 @@ class _Encoder:
                 self._text(node.op),
                 self._texts(node.inputs),
                 self._values(node.outputs),
-                self._text(node.module),
+                self._text(self._modules.full(node.module)),
                 self._texts([text for pair in node.attributes for text in pair]),
                 self._source(node.source),
                 self._constant(node.constant),

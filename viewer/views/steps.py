@@ -10,6 +10,7 @@ import freeze_engine as fe
 from freeze_engine import analysis
 from viewer.views.failure import LAST_WORDS
 from viewer.views.measurements import largest_error, latency_change_row, latency_rows, numerics_rows
+from viewer.views.module_names import ModuleNames
 from viewer.views.notices import warning_notices
 from viewer.views.source_locations import source_row
 
@@ -39,6 +40,7 @@ class StepRows:
         self._explained = analysis.pass_notes(trace)
         self._trace, self._metrics = trace, metrics
         self._detection = analysis.detection(trace)
+        self._modules = ModuleNames(trace)
         self._weighed = analysis.knows_constants(trace)
         self._notices = defaultdict(list)
         for notice in warning_notices(trace):
@@ -88,7 +90,7 @@ class StepRows:
             "constants_delta": analysis.bytes_delta_text(metrics.constant_bytes_delta)
             if before and self._weighed
             else None,
-            "rewrites": [rewrite_row(rewrite) for rewrite in step.rewrites],
+            "rewrites": [rewrite_row(rewrite, self._modules) for rewrite in step.rewrites],
             "near_misses": self._misses[step.index],
             "aliases": self._alias_place(step.aliases),
             "code": self._code_place(step.code),
@@ -149,14 +151,14 @@ def alias_row(aliases: AliasAnalysis) -> dict[str, Any]:
     }
 
 
-def rewrite_row(rewrite: Rewrite) -> dict[str, Any]:
-    """Returns the nodes that a fold or fusion consumed and produced."""
+def rewrite_row(rewrite: Rewrite, modules: ModuleNames) -> dict[str, Any]:
+    """Returns the nodes that a fold or fusion consumed and produced, and the full paths of their modules."""
     return {
         "kind": rewrite.kind,
         "consumed": list(rewrite.consumed),
         "produced": list(rewrite.produced),
         "attributes": list(rewrite.attributes),
-        "modules": list(rewrite.modules),
+        "modules": [modules.full(path) for path in rewrite.modules],
     }
 
 
