@@ -107,6 +107,8 @@ def browser() -> Iterator[Browser]:
 
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=windowless_chromium(), args=[*ARGUMENTS, ONE_RENDERER])
+        chromium = playwright.chromium.launch(
+            executable_path=windowless_chromium(), args=[*ARGUMENTS, ONE_RENDERER], timeout=PATIENCE_MS
+        )
         yield chromium
         chromium.close()

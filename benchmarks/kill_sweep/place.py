@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PRECIOUS = "precious.fztrace"
 MARK = "FREEZER_KILL_SWEEP"
-_GONE_S = 20.0
+_GONE_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Place:
         return sorted(pid for pid in found if _parent(pid) not in found)
 
     def left_processes(self) -> dict[int, str]:
-        """Returns the processes that still run after 20 s, and kills them."""
+        """Returns the processes that still run after 120 s, and kills them."""
         until_s = time.monotonic() + _GONE_S
         while (left := self.processes()) and time.monotonic() < until_s:
             time.sleep(0.05)

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.chromium import PATIENCE_MS
+
 FRONTEND = Path(__file__).parents[2] / "frontend"
 ORIGIN = "http://frontend.test/"
 MODULES = (
@@ -25,6 +27,7 @@ MODULES = (
 def parts(browser: Browser) -> Iterator[Page]:
     """A page with what the modules export as ``parts``: the sources themselves, unbundled."""
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.route(ORIGIN, lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
     page.route(f"{ORIGIN}*/**", lambda route: route.fulfill(path=FRONTEND / route.request.url.removeprefix(ORIGIN)))
     page.goto(ORIGIN)

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
 from freeze_engine.trace import Failure, Notice, graph_lines
+from tests.browser.chromium import PATIENCE_MS
 from tests.browser.pages import each_once, open_at, painted, resize, settle, state, until
 from tests.builders import empty_trace, failed_trace, small_trace, synthetic_trace
 from viewer.report import write_report
@@ -276,6 +277,7 @@ def test_a_link_opens_the_same_view_again(opened, browser, problems):
     tab(page, "ir")
     wanted = state(page)
     fresh = browser.new_page()
+    fresh.set_default_timeout(PATIENCE_MS)
     fresh.on("pageerror", lambda error: problems.append(str(error)))
     fresh.goto(page.url)
     until(fresh, "globalThis.viewer !== undefined")

@@ -20,6 +20,7 @@ from freeze_engine.analysis import diff_snapshots
 from freeze_engine.analysis.alignment import increasing
 from freeze_engine.trace import SourceRef, Value, graph_lines
 from tests.browser.accessibility import serious_findings
+from tests.browser.chromium import PATIENCE_MS
 from tests.browser.host_page import host_page
 from tests.browser.pages import painted, resize, settle, state
 from tests.builders import attribute, small_trace, synthetic_trace, traces
@@ -72,6 +73,7 @@ def mounted(page: Page, pages: Callable[[fe.Trace], Path]) -> Mount:
 def empty_page(browser: Browser, pages: Callable[[fe.Trace], Path]) -> Iterator[Page]:
     """A page that has the viewer's scripts and shows nothing."""
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(pages(small_trace()).as_uri())
     yield page
     page.close()

@@ -52,9 +52,10 @@ def _upload_head(server: LiveServer, page: str, size_bytes: int) -> bytes:
 
 
 def test_half_sent_heads_and_idle_connections_end(tmp_path: Path) -> None:
-    with live_server(tmp_path, patience=Patience(head_s=2)) as server:
+    with live_server(tmp_path, patience=Patience(head_s=5)) as server:
+        cookie = server.cookie()
         idle = server.connect()
-        idle.sendall(head("GET /assets/start.js HTTP/1.1", {"Host": server.host, "Cookie": server.cookie()}))
+        idle.sendall(head("GET /assets/start.js HTTP/1.1", {"Host": server.host, "Cookie": cookie}))
         reply = read_reply(idle)
         assert reply is not None
         assert reply.status == 200

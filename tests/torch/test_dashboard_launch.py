@@ -28,6 +28,11 @@ while pathlib.Path({told!r}).exists():
     time.sleep(0.05)
 """
 
+# The command, with a launch link that is good for as long as a busy machine may take to use it.
+_COMMAND = (
+    "import viewer.dashboard.entrances as e; e.LAUNCH_S = 3600; from viewer.cli import main; raise SystemExit(main())"
+)
+
 
 @dataclass
 class Launched:
@@ -65,7 +70,7 @@ def launched(tmp_path: Path) -> Iterator[Launched]:
     browser.write_text(_BROWSER.format(python=sys.executable, told=str(told)))
     browser.chmod(0o700)
     process = subprocess.Popen(
-        [sys.executable, "-W", "error::ResourceWarning", "-m", "viewer.cli"],
+        [sys.executable, "-W", "error::ResourceWarning", "-c", _COMMAND],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
