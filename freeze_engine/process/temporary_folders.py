@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from freeze_engine.errors import FreezerError
 from freeze_engine.process.posix import IS_POSIX, try_lock
 
 #: The prefixes that this software uses; each start of any part of it removes the stale folders of all of them.
@@ -35,6 +36,11 @@ _MADE_MODE: Final = 0o700
 #: A folder is made first and locked next; what is younger may be between the two.
 _YOUNG_S = 60.0
 
+
+class NoTemporaryFolderError(FreezerError, OSError):
+    """No temporary folder can be made."""
+
+
 _within: Path | None = None
 
 
@@ -56,13 +62,14 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
     Yields:
         The folder.
+
+    Raises:
+        NoTemporaryFolderError: none can be made.
     """
-    if not IS_POSIX:  # no lock shows there whether a folder is stale
-        with tempfile.TemporaryDirectory(prefix=prefix, dir=_within, ignore_cleanup_errors=True) as folder:
+    with _made(prefix) as folder:
+        if not IS_POSIX:  # no lock shows there whether a folder is stale
             yield Path(folder)
-        return
-    _remove_stale({prefix, *_KINDS})
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=_within, ignore_cleanup_errors=True) as folder:
+            return
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             # On a file system without locks, no process can mistake the folder for a stale one either.
@@ -71,6 +78,17 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
             yield Path(folder)
         finally:
             os.close(descriptor)
+
+
+def _made(prefix: str) -> tempfile.TemporaryDirectory[str]:
+    try:
+        if IS_POSIX:
+            _remove_stale({prefix, *_KINDS})
+        return tempfile.TemporaryDirectory(prefix=prefix, dir=_within, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise NoTemporaryFolderError(
+            f"no temporary folder can be made: {error.strerror}. Make room, or name another place in TMPDIR."
+        ) from error
 
 
 def _remove_stale(prefixes: set[str]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from freeze_engine.errors import FreezerError
 from freeze_engine.sweep.row import SweepRow, row_columns
 
 TABLE: Final = "index.parquet"
@@ -26,6 +27,9 @@ def write_table(folder: Path, rows: Sequence[SweepRow]) -> None:
     Args:
         folder: of the sweep.
         rows: all of them, in their order.
+
+    Raises:
+        FreezerError: it cannot be written, as on a full disk.
     """
     import pyarrow
     import pyarrow.parquet
@@ -49,5 +53,10 @@ def write_table(folder: Path, rows: Sequence[SweepRow]) -> None:
     try:
         pyarrow.parquet.write_table(table, unfinished)
         unfinished.replace(folder / TABLE)
+    except OSError as error:
+        why = error.strerror or error
+        raise FreezerError(
+            f"{folder / TABLE}: the table cannot be written: {why}; make room, and run the sweep again"
+        ) from error
     finally:
         unfinished.unlink(missing_ok=True)

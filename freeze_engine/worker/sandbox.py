@@ -11,13 +11,13 @@ import importlib
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from freeze_engine.errors import SandboxError
+from freeze_engine.process.temporary_folders import temporary_folder
 from freeze_engine.requests.inputs import SavedTensor, parse_input
 from freeze_engine.worker.sandbox_view import View, base_view, environment, mounts
 
@@ -216,8 +216,8 @@ def _tried(program: str) -> Sandbox:
 
 
 def _probe(sandbox: Sandbox) -> None:
-    with tempfile.TemporaryDirectory(prefix="freezer-probe-") as folder:
-        view = base_view(Path(folder))
+    with temporary_folder("freezer-probe-") as folder:
+        view = base_view(folder)
         command = sandbox.command(view, [sys.executable, "-I", "-S", "-c", "print('runs')"])
         if _output(command, environment()) != "runs":
             raise SandboxError(f"{sandbox.program} does not work here: Python says nothing in it")

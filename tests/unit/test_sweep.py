@@ -27,6 +27,7 @@ from freeze_engine.sweep.plan_file import plan_of
 from freeze_engine.sweep.recording import RowTask, command_of, record_row, status_of
 from freeze_engine.sweep.row import read_row, row_text
 from freeze_engine.sweep.row_key import row_key
+from freeze_engine.sweep.table import write_table
 from freeze_engine.sweep.trace_row import trace_columns
 from freeze_engine.worker import JobEnded
 from tests.builders import small_trace
@@ -590,3 +591,9 @@ def test_a_row_has_the_figures_of_its_trace() -> None:
 
 def _uncompared(step: fe.Step) -> fe.Step:
     return replace(step, numerics=tuple(replace(each, outputs=(), error="other structure") for each in step.numerics))
+
+
+def test_a_table_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    with pytest.raises(fe.FreezerError, match=r"missing/index.parquet: the table cannot be written: "):
+        write_table(tmp_path / "missing", [sweep_row()])

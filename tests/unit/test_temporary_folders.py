@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from freeze_engine.process import temporary_folder
+from freeze_engine.process.temporary_folders import NoTemporaryFolderError
 
 ROOT = Path(__file__).parents[2]
 _OWNER = """\
@@ -39,6 +40,17 @@ def test_a_folder_lasts_as_long_as_its_block(place: Path) -> None:
         (folder / "file").touch()
         assert folder.parent == place
     assert list(place.iterdir()) == []
+
+
+def test_missing_temporary_space_is_reported_with_the_remedy(place: Path) -> None:
+    place.rmdir()
+    with pytest.raises(NoTemporaryFolderError, match=r"No such file or directory.*another place in TMPDIR"):
+        temporary_folder("mine-").__enter__()
+
+
+def test_errors_of_the_block_stay_what_they_are() -> None:
+    with pytest.raises(FileNotFoundError, match=r"^\[Errno 2\] No such file"), temporary_folder("mine-") as folder:
+        (folder / "missing").read_text()
 
 
 def test_folder_of_a_killed_owner_is_removed_and_owned_ones_stay(place: Path) -> None:
