@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.backends.inductor.capture.dynamo_code import _sources
 from freeze_engine.trace import AttributeFate, Location, Trace
 from freeze_engine.trace.validation import check_trace
 from tests.torch.inductor_models import Attention, Convolutional, Stateful, filled
@@ -70,6 +72,14 @@ def test_buffers_that_never_enter_the_graph(stateful: Trace):
     (returned,), (unused,) = fate(stateful, "returned").evidence, fate(stateful, "unused").evidence
     assert "the code around the graph reads it from the module and returns it" in returned.fact
     assert "does not read it" in unused.fact
+
+
+def test_values_on_the_stack_are_followed_into_lists_and_dictionaries():
+    def held(source: str | None, items: object = ()) -> object:
+        return SimpleNamespace(source=source, items=items)
+
+    values = [held("a"), held(None, [held("b"), held(None)]), held(None, {"k": held("c")}), held("d", [held("e")])]
+    assert list(_sources([*values, object()])) == ["a", "b", "c", "d"]
 
 
 def test_a_weight_and_its_batch_norm_become_one_constant(convolutional: Trace):

@@ -20,6 +20,13 @@ _DOOR = PrivateName("torch", "_TorchCompileInductorWrapper.__call__", "input", "
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+")
 
 
+def is_dynamo_imported() -> bool:
+    """Returns whether the part of Dynamo that writes code around graphs has been imported."""
+    found = sys.modules.get("torch._dynamo")
+    # A module that is being imported right now has no functions to replace yet.
+    return found is not None and not getattr(found.__spec__, "_initializing", False)
+
+
 def front_door() -> PrivateName:
     """Returns the function that gets every graph from ``torch.compile``, before that imports Inductor.
 

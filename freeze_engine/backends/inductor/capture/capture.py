@@ -59,7 +59,11 @@ def capturing(
         UnsupportedTorchError: this torch lacks a private name that recording needs.
     """
     capture = CompileCapture(model, keep_inputs, observer, freezing)
-    replaced = (_at_the_door, _inside) if torch_private.is_imported() else (_at_the_door,)
+    replaced = (
+        _at_the_door,
+        *((_around,) if torch_private.is_dynamo_imported() else ()),
+        *((_inside,) if torch_private.is_imported() else ()),
+    )
     with (
         _active.entered(capture, *replaced, threads=threads),
         after_import(torch_private.COMPILE_MODULE, replace_inside),
@@ -69,7 +73,13 @@ def capturing(
 
 def replace_inside() -> None:
     """Imports Inductor and replaces its functions, unless that is done already or no capture is active."""
+    _active.patch(_around)
     _active.patch(_inside)
+
+
+def _around() -> tuple[Patch, ...]:
+    """Notes what Dynamo writes around a graph: before it hands the graph over, and so before Inductor is imported."""
+    return dynamo_patches(lambda: bool(_active.here()))
 
 
 def _at_the_door() -> tuple[Patch, ...]:
@@ -99,6 +109,7 @@ def _at_the_door() -> tuple[Patch, ...]:
     def make(wrapper: Any, *args: Any, **kwargs: Any) -> None:
         for capture in _active.here():
             capture.functions_made += 1
+            _active.patch(_around)  # `torch.compile` imports Dynamo next
         made(wrapper, *args, **kwargs)
 
     return (Patch(door.owner, door.attribute, enter), Patch(door.owner, "__init__", make))
@@ -120,7 +131,7 @@ def _inside() -> tuple[Patch, ...]:
     package = torch_private.OPTIONAL["package_files"]
     if package.found is not None:
         found.append(Patch(package.owner, package.attribute, _noting_packages(package.found)))
-    return (*found, *dynamo_patches(lambda: bool(_active.here())), *patches(_watching.get))
+    return (*found, *patches(_watching.get))
 
 
 def _noting_unfrozen(original: Callable[..., Any]) -> Callable[..., Any]:

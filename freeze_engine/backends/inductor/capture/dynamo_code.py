@@ -11,7 +11,7 @@ import functools
 import linecache
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,7 +131,7 @@ def _reading(context: Any) -> Iterator[_Code]:
     code = _of(context)
     try:
         yield code
-    except (AttributeError, LookupError, NotImplementedError, TypeError, ValueError):
+    except (AttributeError, LookupError, NotImplementedError, RecursionError, TypeError, ValueError):
         code.is_whole = False
 
 
@@ -156,11 +156,25 @@ def _restoring(original: Callable[..., Any], is_watched: Callable[[], bool]) -> 
         before = Counter(codegen.uses)
         result = original(codegen, *args, **kwargs)
         with _reading(context) as code:
-            loaded = (value for value in codegen.uses - before if torch_private.is_source(value))
+            loaded = [value for value in codegen.uses - before if torch_private.is_source(value)]
+            # torch 2.6 counts uses of variables only, not of the sources from which it loads them.
+            loaded = loaded or list(_sources(args[0] if args else kwargs["stack_values"]))
             code.loaded.update(map(torch_private.source_name, loaded))
         return result
 
     return restore
+
+
+def _sources(values: Iterable[Any]) -> Iterator[Any]:
+    """Yields the sources of the values on Dynamo's stack, and of the values that lists and dictionaries there hold."""
+    for value in values:
+        source, items = getattr(value, "source", None), getattr(value, "items", ())
+        if source is not None:
+            yield source
+        elif isinstance(items, Mapping):
+            yield from _sources(items.values())
+        elif isinstance(items, (list, tuple)):
+            yield from _sources(items)
 
 
 def _updating(original: Callable[..., Any], is_watched: Callable[[], bool]) -> Callable[..., Any]:
