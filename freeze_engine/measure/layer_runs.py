@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard
 
@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from freeze_engine.measure.candidate import cloned
 from freeze_engine.requests.inputs import Inputs
+from freeze_engine.tensors.input_specs import spec_parts
 
 #: Operators of an exported graph with a weight, and its place among the arguments.
 _COMPUTE: Final = {
@@ -147,9 +148,9 @@ def graph_inputs(model: torch.fx.GraphModule, given: Inputs) -> tuple[Any, ...]:
     spec = getattr(model, "_in_spec", None)
     if spec is None:
         return values
-    parts = _parts(spec)
+    parts = spec_parts(spec)
     if len(parts) == 2 and parts[0].type is tuple and parts[1].type is dict:
-        parts = [*_parts(parts[0]), *_parts(parts[1])]
+        parts = [*spec_parts(parts[0]), *spec_parts(parts[1])]
     if len(parts) != len(values):
         return values
     return tuple(map(_in_order, values, parts))
@@ -157,19 +158,13 @@ def graph_inputs(model: torch.fx.GraphModule, given: Inputs) -> tuple[Any, ...]:
 
 def _in_order(value: Any, spec: Any) -> Any:
     """Returns a value whose leaves have the order of a specification."""
-    parts = _parts(spec)
+    parts = spec_parts(spec)
     if isinstance(value, (list, tuple)) and len(value) == len(parts):
         return [_in_order(*pair) for pair in zip(value, parts, strict=True)]
     if not isinstance(value, dict):
         return value
     keys = spec.context[1] if spec.type is defaultdict else spec.context
     return {key: _in_order(value[key], part) for key, part in zip(keys, parts, strict=True)}
-
-
-def _parts(spec: Any) -> Sequence[Any]:
-    """Returns the specifications inside another one; torch 2.13 deprecates the attribute of earlier versions."""
-    children = getattr(spec, "children", None)
-    return list(children() if callable(children) else spec.children_specs)
 
 
 def _hook(path: str, runs: _Runs) -> Any:

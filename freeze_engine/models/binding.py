@@ -59,6 +59,12 @@ def check_call(module: torch.nn.Module, inputs: Inputs, name: str) -> None:
         raise ModelSpecError(f"{name}: {refusal}\nforward() takes {takes}")
 
 
+def takes_no_inputs(module: torch.nn.Module) -> bool:
+    """Returns whether ``forward`` of a module has no parameters, so that the call without inputs is the only one."""
+    signature = _signature(module)
+    return signature is not None and not signature.parameters
+
+
 def binding_error(signature: inspect.Signature, inputs: Inputs) -> str | None:
     """Returns what Python or torch would say of a call with these inputs, ``None`` if they fit.
 

@@ -17,7 +17,7 @@ from freeze_engine.backends.common.observer import FREEZING, PHASES, FreezeNotes
 from freeze_engine.errors import FreezerError
 from freeze_engine.opening.existing import existing_kind, open_existing
 from freeze_engine.requests.arguments import call_text, known_checks, options_for, refuse_of_existing
-from freeze_engine.requests.inputs import parse_input
+from freeze_engine.requests.inputs import Inputs, parse_input
 from freeze_engine.requests.options import ModuleOptions, TorchScriptOptions
 from freeze_engine.trace import Failure, Notice, Step, Trace
 from freeze_engine.worker.child_main import Send
@@ -84,12 +84,15 @@ def _recorded(request: RecordRequest, observer: _JobObserver) -> JobEnded:
     if request.reads_only:
         raise FreezerError(f"{request.model} has changed: it is no frozen file and no log any more. Choose it again.")
     observer.progress("importing torch", 0, 3)
+    from freeze_engine.models.binding import takes_no_inputs
     from freeze_engine.models.tensors import make_inputs
 
     observer.progress("loading the model", 1, 3)
     model = _loaded(request, request.model)
     observer.progress("making the inputs", 2, 3)
     inputs = make_inputs(wanted, device=request.device or "cpu", trusted=request.trusted) if wanted else model.inputs
+    if inputs is None and takes_no_inputs(model.module):
+        inputs = Inputs()
     if request.must_bind and wanted and inputs is not None:
         from freeze_engine.models.binding import check_binding
 

@@ -222,7 +222,9 @@ export class InputRows {
     this.note.classList.remove("fd-error");
     this.note.textContent = this.needed
       ? `${this.needed} compiles a model for its inputs: add the first one.`
-      : "Without inputs the freeze is recorded, but nothing is measured.";
+      : this.parameters?.length === 0
+        ? "The model takes no inputs."
+        : "Without inputs the freeze is recorded, but nothing is measured.";
     this.rows.forEach((row, index) => {
       row.element.setAttribute("aria-label", `Input ${index + 1}${row.parameter ? `: ${row.parameter.name}` : ""}`);
       const isHere = this.failure && (this.failure.at === index || this.failure.parameter === row.parameter?.name);
@@ -264,6 +266,7 @@ export class InputRows {
       "div.fd-input.fd-input-absent",
       null,
       h("div.fd-input-line", null, parameterTitle(parameter), h("span.fv-spring"), give),
+      parameter.input === null && parameter.note && h("p.fd-note.fv-muted", null, `${parameter.note}.`),
       failed && this.failure.element,
     );
   }

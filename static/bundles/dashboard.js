@@ -1042,7 +1042,7 @@
       const none = this.mine && !this.rows.length;
       this.note.hidden = !none;
       this.note.classList.remove("fd-error");
-      this.note.textContent = this.needed ? `${this.needed} compiles a model for its inputs: add the first one.` : "Without inputs the freeze is recorded, but nothing is measured.";
+      this.note.textContent = this.needed ? `${this.needed} compiles a model for its inputs: add the first one.` : this.parameters?.length === 0 ? "The model takes no inputs." : "Without inputs the freeze is recorded, but nothing is measured.";
       this.rows.forEach((row, index) => {
         row.element.setAttribute("aria-label", `Input ${index + 1}${row.parameter ? `: ${row.parameter.name}` : ""}`);
         const isHere = this.failure && (this.failure.at === index || this.failure.parameter === row.parameter?.name);
@@ -1065,7 +1065,7 @@
       const text = parameter.input ?? { int: "int:", float: "float:", bool: "bool:" }[parameter.type.replace(/^Optional\[(.*)\]$/, "$1")] ?? "";
       const give = button(`Give ${parameter.name}`, () => this.append(text, true, parameter), { icon: "plus" });
       const failed = this.failure && this.failure.at === null && this.failure.parameter === parameter.name;
-      return h("div.fd-input.fd-input-absent", null, h("div.fd-input-line", null, parameterTitle(parameter), h("span.fv-spring"), give), failed && this.failure.element);
+      return h("div.fd-input.fd-input-absent", null, h("div.fd-input-line", null, parameterTitle(parameter), h("span.fv-spring"), give), parameter.input === null && parameter.note && h("p.fd-note.fv-muted", null, `${parameter.note}.`), failed && this.failure.element);
     }
     paint(row) {
       row.painted = row.parameter;

@@ -202,3 +202,87 @@ def test_output_text_describes_nested_results():
         "{a: 2 float32, b: (one float32, 3, None, str, …)}"
     )
     assert len(output_text([[torch.zeros(1, 2, 3)] * 4] * 4)) <= 200
+
+
+class Batch(nn.Module):
+    def forward(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        return batch["x"].relu()
+
+
+class Several(nn.Module):
+    def forward(self, xs: list[torch.Tensor]) -> torch.Tensor:
+        return torch.cat(xs)
+
+
+class Mode(nn.Module):
+    def forward(self, x: torch.Tensor, mode: str) -> torch.Tensor:
+        return x.relu() if mode == "relu" else x[mode]
+
+
+class Attributes(nn.Module):
+    def forward(self, point) -> torch.Tensor:
+        return point.left + point.right
+
+
+class More(nn.Module):
+    def forward(self, x: torch.Tensor, *rest: torch.Tensor, **options: Any) -> torch.Tensor:
+        return x.relu()
+
+
+class Nothing(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self) -> torch.Tensor:
+        return self.weight * 2
+
+
+@pytest.mark.parametrize(
+    ("module", "texts", "name", "takes"),
+    [
+        (Batch(), ["1x4"], "batch", "dict[str, Tensor]"),
+        (Several(), ["1x4"], "xs", "list[Tensor]"),
+        (Mode(), ["1x4", "1x4"], "mode", "str"),
+        (Attributes(), ["1x4"], "point", "an object with .left"),
+    ],
+)
+def test_an_input_that_cannot_be_written_names_the_way_out(
+    module: nn.Module, texts: list[str], name: str, takes: str
+) -> None:
+    model = loaded(module.eval())
+    parameters = parameters_of(model)
+    failure = try_call(model, texts, parameters).failure
+    assert failure is not None
+    assert (failure.parameter, failure.at, failure.fixes) == (name, len(texts) - 1, ())
+    assert failure.message.startswith(
+        f"{name} takes {takes}, and inputs here are tensors and numbers only. Write a func"
+    )
+    (parameter,) = (each for each in parameters or () if each.name == name)
+    assert ("Write a function that returns the model and its inputs" in parameter.note) == bool(parameter.type)
+
+
+def test_parameters_beside_any_number_of_others_are_known() -> None:
+    (only,) = parameters_of(loaded(More().eval())) or ()
+    assert (only.name, only.type, only.is_required) == ("x", "Tensor", True)
+
+
+def test_a_model_without_inputs_is_called_as_it_is() -> None:
+    model = loaded(Nothing().eval())
+    assert parameters_of(model) == ()
+    assert try_call(model, (), ()).output == "3 float32"
+
+
+class Structured(nn.Module):
+    def forward(self, x: torch.Tensor, more: dict[str, torch.Tensor], *, factor: int = 2) -> torch.Tensor:
+        return x + more["a"] * factor
+
+
+def test_structures_and_keywords_of_an_exported_program_are_known() -> None:
+    x, size = torch.ones(3, 4), Dim("size", min=2, max=64)
+    shapes = {"x": {0: size}, "more": {"a": {0: size}}, "factor": None}
+    program = torch.export.export(Structured(), (x, {"a": x}), {"factor": 3}, dynamic_shapes=shapes)
+    x_, more, factor = parameters_of(loaded(program.module(), via="trace")) or ()
+    assert (x_.input, x_.note) == ("3x4", "from the program; size 0 may differ")
+    assert (more.type, more.input) == ("dict", None)
+    assert (factor.is_keyword, factor.input) == (True, "int:3")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,6 +15,8 @@ from freeze_engine.backends.torchscript.graph.module_slots import tensors_in
 from freeze_engine.models.loading import LoadedModel
 from freeze_engine.models.signature.first_use import guesses
 from freeze_engine.models.signature.input_texts import input_text, shape_text
+from freeze_engine.models.signature.program_arguments import Structure, argument_kinds, keyword_names
+from freeze_engine.models.signature.unwritable import with_notes
 from freeze_engine.models.summary import ModelParameter
 from freeze_engine.requests.inputs import Inputs
 
@@ -34,7 +36,8 @@ def model_parameters(model: LoadedModel, scripted: torch.jit.ScriptModule | None
         scripted: the same as a ScriptModule, ``None`` if it is not one and cannot be made one.
 
     Returns:
-        The parameters without ``self``; ``None`` if the signature cannot be read, or takes any number of arguments.
+        The parameters without ``self``, ``*args`` and ``**kwargs``; ``None`` if the signature cannot be read, or has
+        nothing but these.
     """
     module = model.module
     if isinstance(module, torch.jit.ScriptModule):
@@ -49,7 +52,7 @@ def model_parameters(model: LoadedModel, scripted: torch.jit.ScriptModule | None
         found = _with_placeholders(found, module)
     if scripted is not None:
         found = _with_guesses(found, guesses(scripted))
-    return tuple(_with_type(each) for each in found)
+    return tuple(with_notes([_with_type(each) for each in found]))
 
 
 def _of_schema(module: torch.jit.ScriptModule) -> list[ModelParameter] | None:
@@ -80,9 +83,10 @@ def _of_signature(module: nn.Module, strict: Inputs | None) -> list[ModelParamet
         given = inspect.signature(module.forward).parameters.values()
     except (TypeError, ValueError):  # what replaced forward has no signature
         return None
-    if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in given):
+    named = [each for each in given if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    if given and not named:
         return None
-    keywords = () if strict is None else tuple(strict.kwargs)
+    keywords = keyword_names(module) if strict is None else tuple(strict.kwargs)
     return [
         ModelParameter(
             each.name,
@@ -91,7 +95,7 @@ def _of_signature(module: nn.Module, strict: Inputs | None) -> list[ModelParamet
             None if each.default is each.empty else _default_text(each.default),
             each.kind is each.KEYWORD_ONLY or each.name in keywords,
         )
-        for each in given
+        for each in named
     ]
 
 
@@ -130,9 +134,21 @@ def _example_note(value: object) -> str:
 def _with_placeholders(found: Sequence[ModelParameter], module: fx.GraphModule) -> list[ModelParameter]:
     """Suggests the sizes and dtypes of an exported program's placeholders."""
     values = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
-    if len(values) != len(found):  # a list or a dict is several placeholders
+    kinds = argument_kinds(module) or [None] * len(values)
+    if len(kinds) != len(found) or (len(values) != len(found) and not any(kinds)):
         return list(found)
-    return [_with_placeholder(each, value) for each, value in zip(found, values, strict=True)]
+    waiting = iter(values)  # a list or a dict is several placeholders, or none
+    return [
+        _with_placeholder(each, next(waiting, None)) if kind is None else _with_structure(each, kind, waiting)
+        for each, kind in zip(found, kinds, strict=True)
+    ]
+
+
+def _with_structure(each: ModelParameter, kind: Structure, waiting: Iterator[Any]) -> ModelParameter:
+    """Gives a parameter the type of its list or dict, whose items are the next placeholders."""
+    for _ in range(kind.leaves):
+        next(waiting, None)
+    return each if each.type else replace(each, type=kind.name)
 
 
 def _with_placeholder(each: ModelParameter, value: Any) -> ModelParameter:

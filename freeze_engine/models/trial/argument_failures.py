@@ -6,6 +6,7 @@ import difflib
 import re
 
 from freeze_engine.analysis.refused_inputs import plain_refusal
+from freeze_engine.models.signature.unwritable import unwritable_text
 from freeze_engine.models.trial.failed_call import FailedCall
 from freeze_engine.models.trial.trial import CallFailure, CallFix
 
@@ -82,3 +83,12 @@ def wrong_type(match: re.Match[str], call: FailedCall) -> CallFailure:
     text = (parameter.input if parameter else None) or plain.get(wanted)
     fixes = () if at is None or text is None else (CallFix(f"Use {text}", call.with_value(at, text)),)
     return CallFailure(plain_refusal(match.string), at, name, fixes)
+
+
+def no_tensor(match: re.Match[str], call: FailedCall) -> CallFailure | None:
+    """Explains an attribute that no tensor has: the model wants an object of a class of its own."""
+    wanted = [each for at in range(len(call.texts)) if (each := call.parameter_at(at)) and each.type != "Tensor"]
+    if len(wanted) != 1:
+        return None
+    name = wanted[0].name
+    return CallFailure(unwritable_text(name, f"an object with .{match['name']}"), call.of(name), name)

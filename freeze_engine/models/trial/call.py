@@ -17,7 +17,7 @@ from freeze_engine.models.loading import LoadedModel
 from freeze_engine.models.summary import ModelParameter
 from freeze_engine.models.tensors import make_inputs
 from freeze_engine.models.trial.failed_call import FailedCall
-from freeze_engine.models.trial.failures import explain_failure, known_failure
+from freeze_engine.models.trial.failures import explain_failure, known_failure, with_remedy
 from freeze_engine.models.trial.location import failure_place
 from freeze_engine.models.trial.trial import CallFailure, CallFix, CallTrial
 from freeze_engine.requests.inputs import Inputs, parse_input
@@ -41,7 +41,7 @@ def try_call(
 
     Args:
         model: the model.
-        texts: of ``--input``; without any, the inputs that the model brings.
+        texts: of ``--input``; without any, the inputs that the model brings, or none if it needs none.
         parameters: of the model, for the explanation of a failure.
         device: where to make the inputs.
         trusted: as in `make_inputs`.
@@ -56,6 +56,8 @@ def try_call(
     inputs = model.inputs
     if texts:
         inputs = make_inputs([parse_input(text) for text in texts], device=device, trusted=trusted)
+    if inputs is None and parameters is not None and not any(each.is_required for each in parameters):
+        inputs = Inputs()
     if inputs is None:
         raise FreezerError("there are no inputs to call the model with; give one")
     began_ns = perf_counter_ns()
@@ -83,7 +85,7 @@ def _failed(
 ) -> CallTrial:
     text = f"{type(error).__name__}: {error}"
     known = known_failure(text, texts, parameters)
-    failure = known or explain_failure(text, texts, parameters)
+    failure = with_remedy(known or explain_failure(text, texts, parameters), texts, parameters)
     if (known is None or not known.fixes) and (fix := _other_size(model, texts, parameters, device)) is not None:
         failure = replace(failure, fixes=(fix,))
     frames = [each for each in traceback.extract_tb(error.__traceback__) if not _is_own(each.filename)]

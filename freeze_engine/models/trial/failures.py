@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from freeze_engine.analysis.refused_inputs import plain_refusal
+from freeze_engine.models.signature.unwritable import is_unwritable, unwritable_text
 from freeze_engine.models.summary import ModelParameter
 from freeze_engine.models.trial.argument_failures import (
     given_twice,
     missing,
+    no_tensor,
     other_keywords,
     too_many,
     unknown_keyword,
@@ -60,6 +62,7 @@ _KNOWN: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], FailedCall],
         (r"tensors used as indices must be long|Expected dtype \S*int64 for index", no_index),
         (r'"\w+" not implemented for \'(?P<got>\w+)\'', unimplemented_dtype),
         (r"expected BoolTensor for|expected condition to be a boolean|only supports boolean masks", no_mask),
+        (r"^'Tensor' object has no attribute '(?P<name>\w+)'", no_tensor),
         (r"index out of range in self", out_of_range),
         (r"index -?\d+ is out of bounds for dimension \d+ with size (?P<size>\d+)", out_of_range),
         (r"expected input" + _SHAPE + r" to have (?P<wanted>\d+) channels", wrong_channels),
@@ -102,6 +105,25 @@ def known_failure(error: str, inputs: Sequence[str], parameters: Sequence[ModelP
         if found is not None:
             return found
     return None
+
+
+def with_remedy(
+    failure: CallFailure, inputs: Sequence[str], parameters: Sequence[ModelParameter] | None
+) -> CallFailure:
+    """Returns a failure; if an input cannot be written at all, with that as its reason, since no other change helps.
+
+    Args:
+        failure: as explained.
+        inputs: texts of ``--input``.
+        parameters: of the model, ``None`` if they are not known.
+    """
+    call = FailedCall(tuple(inputs), tuple(parameters or ()))
+    for parameter in call.parameters:
+        at = call.of(parameter.name)
+        is_given = at is not None or parameter.is_required
+        if is_given and not failure.fixes and is_unwritable(parameter.type):
+            return CallFailure(unwritable_text(parameter.name, parameter.type), at, parameter.name)
+    return failure
 
 
 def _raised(error: str) -> str:
