@@ -11,8 +11,9 @@ import torch
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.inspection import parameters_of
 from freeze_engine.models.loading import LoadedModel
+from freeze_engine.models.signature.unwritable import is_unwritable
 from freeze_engine.models.summary import ModelParameter
-from freeze_engine.models.trial.failures import known_failure
+from freeze_engine.models.trial.failures import known_failure, with_remedy
 from freeze_engine.models.trial.trial import CallFailure
 from freeze_engine.requests.inputs import Inputs
 
@@ -37,8 +38,8 @@ def check_binding(model: LoadedModel, inputs: Inputs, texts: Sequence[str]) -> N
     if refusal is None:
         return
     parameters = parameters_of(model)
-    failure = known_failure(refusal, texts, parameters)
-    raise ModelSpecError(_told(failure or CallFailure(refusal), model.name, parameters or ()))
+    failure = with_remedy(known_failure(refusal, texts, parameters) or CallFailure(refusal), texts, parameters)
+    raise ModelSpecError(_told(failure, model.name, parameters or ()))
 
 
 def check_call(module: torch.nn.Module, inputs: Inputs, name: str) -> None:
@@ -142,7 +143,9 @@ def _told(failure: CallFailure, model: str, parameters: Sequence[ModelParameter]
     if fix is not None:
         label = fix.label[:1].lower() + fix.label[1:]
         remedy = f"; {label}: {' '.join(f'--input {text}' for text in fix.inputs) or 'leave out --input'}"
-    elif failure.parameter:
+    elif failure.parameter and not any(
+        each.name == failure.parameter and is_unwritable(each.type) for each in parameters
+    ):
         remedy = f"; add --input {failure.parameter}=…"
     takes = ", ".join(_parameter_text(each) for each in parameters)
     return f"{model}: {failure.message}{remedy}" + (f"\nforward() takes {takes}" if takes else "")

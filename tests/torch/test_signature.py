@@ -11,7 +11,9 @@ from torch import nn
 from torch.export import Dim
 
 from freeze_engine import Inputs
+from freeze_engine.errors import ModelSpecError
 from freeze_engine.models import CallFix, LoadedModel, ModelParameter
+from freeze_engine.models.binding import check_binding
 from freeze_engine.models.inspection import parameters_of
 from freeze_engine.models.trial.call import output_text, try_call
 
@@ -260,6 +262,13 @@ def test_an_input_that_cannot_be_written_names_the_way_out(
     )
     (parameter,) = (each for each in parameters or () if each.name == name)
     assert ("Write a function that returns the model and its inputs" in parameter.note) == bool(parameter.type)
+
+
+def test_a_command_does_not_ask_for_an_input_that_cannot_be_written() -> None:
+    with pytest.raises(ModelSpecError) as refused:
+        check_binding(loaded(Mode().eval()), Inputs((torch.ones(1, 4),)), ("1x4",))
+    assert str(refused.value).startswith("model: mode takes str, and inputs here are tensors and numbers only. ")
+    assert "--input mode" not in str(refused.value)
 
 
 def test_parameters_beside_any_number_of_others_are_known() -> None:
