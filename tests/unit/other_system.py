@@ -114,15 +114,41 @@ def main(folder: Path) -> None:
         ("summary", "small.fztrace"),
         ("report", "small.fztrace", "-o", "small.html"),
         ("diff", "small.fztrace", "small.fztrace"),
+        ("summary", "small.fztrace", "--markdown"),
+        ("summary", "small.fztrace", "small.fztrace"),
+        ("diff", "small.fztrace", "small.fztrace", "--json", "--html", "diff.html"),
+        ("report", "small.fztrace", "--card", "small.svg"),
         ("export", "small.fztrace", "--format", "perfetto", "-o", "small.json"),
-        ("record", "frozen.pt", "-o", "read.fztrace"),
+        ("export", "small.fztrace", "--format", "csv", "-o", "small.csv"),
+        ("export", "small.fztrace", "--format", "model-explorer", "-o", "small.explorer.json"),
+        ("record", "frozen.pt", "-o", "read.fztrace", "--report", "read.html"),
         ("stats", "read.fztrace"),
+        ("report", "read.fztrace", "-o", "again.html"),
+        ("record", "compile.log", "-o", "log.fztrace"),
+        ("record", "compile.log.gz", "-o", "packed.fztrace"),
+        ("record", "torch_compile_debug", "-o", "debug.fztrace"),
+        ("--help",),
+        ("--version",),
     ):
         code, text = said(*words)
         assert code == 0, (words, code, text)
     code, text = said("check", "small.fztrace", "--max-error", "1")
     assert code in (0, 1), text
-    for words in (("record", "example:counter"), ("run", "--", "script.py"), ("example:counter", "--no-browser")):
+    for words in (
+        ("doctor",),
+        ("diff", "log.fztrace", "debug.fztrace"),
+        ("check", "log.fztrace", "--no-failed-checks"),
+        ("check", "read.fztrace", "--stays-quantised"),
+    ):
+        code, text = said(*words)
+        assert code in (0, 1), (words, text)
+        assert "Traceback" not in text
+    for words in (
+        ("record", "example:counter"),
+        ("run", "--", "script.py"),
+        ("example:counter", "--no-browser"),
+        ("sweep", "models.toml"),
+    ):
         code, text = said(*words)
         assert (code, "needs Linux or macOS, and this is win32: record there" in text) == (2, True), (words, code, text)
 

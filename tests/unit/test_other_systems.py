@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import freeze_engine as fe
 from tests.builders import small_trace
-from tests.existing import FROZEN
+from tests.existing import COMPILE_DEBUG, FROZEN, unpacked_log
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,6 +20,12 @@ ROOT = Path(__file__).parents[2]
 def test_traces_work_and_recording_is_refused_by_name(tmp_path: Path) -> None:
     fe.save(small_trace(), tmp_path / "small.fztrace")
     shutil.copy(FROZEN, tmp_path / "frozen.pt")
+    log = unpacked_log("frozen", tmp_path)
+    (tmp_path / "compile.log.gz").write_bytes(gzip.compress(log.read_bytes()))
+    log.rename(tmp_path / "compile.log")
+    with zipfile.ZipFile(COMPILE_DEBUG) as packed:
+        packed.extractall(tmp_path)
+    (tmp_path / "models.toml").write_text('[[model]]\nmodel = "example:counter"\n')
     (tmp_path / "script.py").write_text("raise SystemExit('it ran')")
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("other_system.py")), str(tmp_path)],
