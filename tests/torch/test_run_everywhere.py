@@ -114,6 +114,18 @@ def test_a_script_that_becomes_another_program_keeps_its_traces(tmp_path: Path) 
     assert fe.load(tmp_path / f"becoming-p{process.pid}-1.fztrace").name == "Softmax"
     assert told.startswith("freezer-ui: the script called os.execv, so the recording of this process ends here\n")
     assert "freezer-ui: becoming-1.fztrace: Softmin, " in told
+    assert "is saved as becoming-p*.fztrace, and not listed" in told
+
+
+def test_a_script_that_froze_nothing_before_it_becomes_another_program_is_not_said_to_have_frozen_nothing(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "becoming.py").write_text("import os\nos.execlp('sh', 'sh', '-c', 'exit 6')\n")
+    process = run(tmp_path, "--", "becoming.py")
+    _, told = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 6, told
+    assert "is saved as becoming-p*.fztrace, and not listed" in told
+    assert "froze nothing" not in told
 
 
 def test_run_records_the_freezes_of_a_pytest_run(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_traces_work_and_recording_is_refused_by_name(tmp_path: Path) -> None:
     log.rename(tmp_path / "compile.log")
     with zipfile.ZipFile(COMPILE_DEBUG) as packed:
         packed.extractall(tmp_path)
-    (tmp_path / "models.toml").write_text('[[model]]\nmodel = "example:counter"\n')
+    (tmp_path / "models.toml").write_text('[[models]]\nmodels = ["example:counter"]\n')
     (tmp_path / "script.py").write_text("raise SystemExit('it ran')")
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("other_system.py")), str(tmp_path)],

@@ -147,8 +147,8 @@ def _list_before_leaving(recorder: ProcessRecorder, by: str) -> None:
         return
     if recorder.saved or recorder.unrecorded or recorder.children():
         _list_traces(recorder)
-    name = f"{recorder.stem}-p{os.getpid()}-1.fztrace"
-    remark(f"what the program that it becomes freezes is saved as {recorder.shown / name} and so on, and not listed")
+    files = recorder.shown / f"{recorder.stem}-p*.fztrace"
+    remark(f"what the program that it becomes freezes, and what its children do, is saved as {files}, and not listed")
 
 
 def _list_traces(recorder: ProcessRecorder) -> None:
