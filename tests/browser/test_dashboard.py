@@ -360,8 +360,8 @@ def test_looks(opened: Opener, page: Page, size: tuple[int, int], scheme: Any) -
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 28)"}[scheme]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["home", "form", "job", "trace"])
+# Every page in both themes: test_dashboard_pages.py, without a server.
+@pytest.mark.parametrize(("kind", "scheme"), [("home", "light"), ("form", "dark"), ("job", "light"), ("trace", "dark")])
 def test_accessibility(opened: Opener, trace: Callable[..., Page], page: Page, kind: str, scheme: Any) -> None:
     page.emulate_media(color_scheme=scheme)
     if kind == "trace":

@@ -976,7 +976,7 @@ def test_a_file_past_the_limit_is_not_sent(opened: Opener) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("route", ["", "?record=example:counter", "?job=1", "?folder=/models", f"?trace={TRACE}"])
+@pytest.mark.parametrize("route", ["", f"?trace={TRACE}"])  # the others: `test_every_page_of_the_dashboard`
 def test_accessibility(opened: Opener, page: Page, route: str, scheme: Any) -> None:
     page.emulate_media(color_scheme=scheme)
     opened(route)
