@@ -113,7 +113,8 @@ def _time(summary: fe.Summary) -> Fact:
         return Fact("time per call", "not measured", _MUTED)
     fact = summary.times[0]
     if fact.claim not in ("faster", "slower"):
-        return Fact("time per call", "no difference found")
+        is_unknown = analysis.tells_nothing(fact.claim, fact.smallest)
+        return Fact("time per call", "not known, too noisy" if is_unknown else "no difference found")
     words = analysis.ratio_words(fact.ratio, fact.claim, fact.smallest)
     return Fact("time per call", words.partition(" time")[0].removesuffix(" times the"), _fill(fact.claim == "faster"))
 

@@ -137,6 +137,38 @@ def test_ratios_in_words(ratio, claim, words):
     assert ratio_words(ratio, claim, 0.06) == words
 
 
+def test_rounds_that_differ_too_much_leave_the_effect_on_time_unknown():
+    nothing = "no measurable difference"
+    noise = "the rounds differ too much to tell, as on a busy machine"
+    assert ratio_words(Interval(1.0, 0.2, 9.0), nothing, 1.5) == f"the effect on the time is not known ({noise})"
+    assert ratio_words(Interval(1.0, 0.2, 9.0), nothing, inf).endswith("is not known (too few rounds)")
+    trace = small_trace()
+    steps = tuple(
+        replace(
+            step,
+            latency=tuple(
+                replace(each, device="cuda:0", ratio=each.ratio and Interval(1.0, 0.1, 9.0), verdict=nothing)
+                for each in step.latency
+                if each.ratio
+            ),
+        )
+        for step in trace.steps
+    )
+    text = fe.summarize(replace(trace, steps=steps)).sentence
+    assert f"the effect on the time on cuda:0 is not known ({noise})" in text
+    assert "no measurable difference" not in text
+
+
+def test_comparisons_that_failed_are_the_reason_that_outputs_are_not_compared():
+    trace = small_trace()
+    steps = tuple(
+        replace(step, numerics=tuple(replace(each, outputs=(), error="RuntimeError: boom") for each in step.numerics))
+        for step in trace.steps
+    )
+    text = fe.summarize(replace(trace, steps=steps)).sentence
+    assert "outputs not compared with eager: every comparison failed (RuntimeError: boom)" in text
+
+
 def test_inductor_is_compared_with_the_model_compiled_without_freezing():
     both = with_baselines(small_trace(), frozen=timed(0.48, "faster"), unfrozen=timed(0.5, "faster"))
     (fact,) = fe.summarize(both).times

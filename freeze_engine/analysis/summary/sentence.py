@@ -8,10 +8,11 @@ from pathlib import PurePath
 from typing import Final
 
 from freeze_engine.analysis.check_facts import check_outcome
-from freeze_engine.analysis.detectability import unseen_text
+from freeze_engine.analysis.detectability import tells_nothing, unseen_text
 from freeze_engine.analysis.failures import failure_kind, failure_title
-from freeze_engine.analysis.missing_measurements import why_absent
+from freeze_engine.analysis.missing_measurements import unmeasured, why_absent
 from freeze_engine.analysis.number_texts import error_text, percent_text
+from freeze_engine.analysis.refused_inputs import plain_refusal
 from freeze_engine.analysis.summary.facts import ErrorFact, FrozenFact, KeptFact
 from freeze_engine.analysis.summary.read_sentence import read_sentence
 from freeze_engine.analysis.summary.times import TimeFact
@@ -20,6 +21,7 @@ from freeze_engine.trace.baselines import EAGER
 
 #: How types of C++ objects begin, which hold the weights of quantised layers (torch 2.13.0).
 _PACKED: Final = "__torch__.torch.classes.quantized."
+_NOT_KNOWN: Final = "the effect on the time is not known"
 #: By `KeptFact.manner`.
 _LESS_SURE: Final = {
     "assumed": "because torch assumes that {place} may write {it}",
@@ -106,11 +108,18 @@ def _why(trace: Trace, kind: str) -> str:
         return "the final graph could not be timed, or no pass changed it"
     if kind == "numerics" and any(each.error is None for step in steps for each in step.numerics):
         return "the final graph could not be run"
+    refused = [each.error for step in steps for each in step.numerics if each.error is not None]
+    found = unmeasured(trace)
+    if kind == "numerics" and refused and (found is None or kind not in found.kinds):
+        return f"every comparison failed ({plain_refusal(refused[-1])})"
     return why_absent(trace, "latency" if kind == "latency" else "numerics")
 
 
 def ratio_words(ratio: Interval, claim: str, smallest: float) -> str:
     """Returns a time ratio in words (``8% less time per call (6 to 10%)``)."""
+    if tells_nothing(claim, smallest):
+        why = unseen_text(smallest) if math.isfinite(smallest) else "too few rounds"
+        return f"{_NOT_KNOWN} ({why})"
     if claim not in ("faster", "slower"):
         return f"no measurable difference in time ({unseen_text(smallest)})"
     if ratio.value > 2 or not math.isfinite(ratio.value):
@@ -166,6 +175,8 @@ def _time(fact: TimeFact, facts: Sequence[TimeFact]) -> str:
         against = " of eager" if fact.against == EAGER else f", compared with {fact.against}"
     words = ratio_words(fact.ratio, fact.claim, fact.smallest)
     head, _, interval = words.partition(" (")
+    if head == _NOT_KNOWN:
+        return f"the effect on the time{of}{on} is not known ({interval}"
     return f"{head}{against}{of}{on} ({interval}"
 
 
