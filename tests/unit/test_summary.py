@@ -14,6 +14,7 @@ from freeze_engine.analysis.summary.sentence import ratio_words, sentence
 from freeze_engine.trace import (
     AttributeFate,
     Baseline,
+    Claim,
     Contribution,
     Evidence,
     Failure,
@@ -138,7 +139,7 @@ def test_ratios_in_words(ratio, claim, words):
 
 
 def test_rounds_that_differ_too_much_leave_the_effect_on_time_unknown():
-    nothing = "no measurable difference"
+    nothing: Claim = "no measurable difference"
     noise = "the rounds differ too much to tell, as on a busy machine"
     assert ratio_words(Interval(1.0, 0.2, 9.0), nothing, 1.5) == f"the effect on the time is not known ({noise})"
     assert ratio_words(Interval(1.0, 0.2, 9.0), nothing, inf).endswith("is not known (too few rounds)")
