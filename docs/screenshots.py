@@ -75,7 +75,7 @@ class Pictures:
 
     def _comparison(self, page: Page) -> None:
         page.goto(self._link({"compare": str(self._exact_path), "with": str(self._resnet_path)}))
-        page.locator(".fv-summary").wait_for()
+        expect(page.get_by_role("heading", name="What changed from A to B")).to_be_visible()
 
     def _dark(self, page: Page) -> None:
         page.emulate_media(color_scheme="dark")

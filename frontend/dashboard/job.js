@@ -113,7 +113,7 @@ export class JobPage {
     this.heading.textContent = starting ? "Starting the recording …" : "This recording is not known here";
     const words = starting
       ? null
-      : "The server was started anew, or the recording was taken off its list. Traces that were finished stand under Recent traces.";
+      : "The server was restarted, or the recording was removed from its list. Finished traces are under Recent traces.";
     fill(
       this.page,
       h(

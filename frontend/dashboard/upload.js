@@ -75,7 +75,7 @@ export async function uploadInto(app, place, file, done) {
 function upload(app, file, onprogress) {
   const limit = app.channel.site.upload_limit_bytes;
   if (file.size > limit) {
-    const text = `${file.name} has ${bytesText(file.size)}, and more than ${limitText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
+    const text = `${file.name} has ${bytesText(file.size)}; the server accepts at most ${limitText(limit)}. Copy it to the machine that runs freezer-ui and open it by its path.`;
     return { promise: Promise.reject(new Error(text)), cancel: () => {} };
   }
   const request = new XMLHttpRequest();

@@ -1,41 +1,13 @@
 /* The viewer: one application for the HTML report, the dashboard and the notebook. */
 
-import { AttributesPanel } from "./attributes.js";
-import { ChartsPanel } from "./charts.js";
-import { header as makeHeader } from "./chrome.js";
-import { Tabs } from "./tabs.js";
-import { failureBanner, unmeasuredBanner } from "./banners.js";
-import { CodePanel } from "./code.js";
-import { COLOURINGS } from "./colouring.js";
-import { Details } from "./details.js";
+import { assemble, traceParts } from "./frame.js";
 import { fill, h, toClipboard } from "./dom.js";
-import { FindingsPanel } from "./findings.js";
-import { GraphPanel } from "./graph_panel.js";
-import { IrPanel } from "./ir.js";
-import { KernelsPanel } from "./kernels.js";
-import { Keyboard } from "./keyboard.js";
-import { AliasesPanel } from "./aliases_panel.js";
-import { EnvironmentPanel } from "./environment_panel.js";
-import { RewritesPanel } from "./rewrites_panel.js";
-import { PassList } from "./passes.js";
-import { Printed } from "./printed.js";
-import { copySheet, keySheet } from "./sheet.js";
+import { focusOf } from "./focus.js";
+import { listen } from "./listening.js";
 import { DEFAULTS, fromFragment, toFragment } from "./state.js";
-import { PassSummary } from "./summary.js";
-import { QuantisationPanel } from "./quantisation.js";
-import { SourcePanel } from "./source_panel.js";
-import { SummaryPanel } from "./summary_panel.js";
-import { Terms } from "./terms.js";
+import { validChoices, validKernel } from "./state_validity.js";
+import { sizeOf } from "./room.js";
 import { TraceModel } from "./trace_model.js";
-
-/** @type {[string, number][]} */
-const SIZES = [
-  ["wide", 1800],
-  ["middle", 1340],
-  ["small", 1080],
-  ["tight", 760],
-  ["narrow", 0],
-]; // px of width, at least
 
 let instances = 0;
 
@@ -55,7 +27,7 @@ export class Viewer {
     this.printed = /** @type {Printed} */ (/** @type {any} */ (undefined));
     this.toast = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
     this.sheet = /** @type {HTMLDialogElement} */ (/** @type {any} */ (undefined));
-    this.copySheet = /** @type {ReturnType<typeof copySheet>} */ (/** @type {any} */ (undefined));
+    this.copySheet = /** @type {ReturnType<typeof import("./sheet.js").copySheet>} */ (/** @type {any} */ (undefined));
     this.pair = /** @type {Pair | null} */ (null);
     this.focused = /** @type {Set<string>} */ (new Set());
     this.fading = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
@@ -86,8 +58,8 @@ export class Viewer {
     this.stops = [];
     this.measure();
     if (this.options.theme !== "auto") this.root.dataset.theme = this.options.theme;
-    this.build();
-    this.listen();
+    assemble(this);
+    listen(this);
     const start = this.options.hash ? fromFragment(location.hash) : options.state || {};
     this.current = this.valid({ ...this.current, ...this.opening(start) });
     this.render(null);
@@ -196,25 +168,7 @@ export class Viewer {
     const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
     const tab = this.panels?.has(state.tab) ? state.tab : "graph";
     const against = state.against !== null && steps[state.against] ? state.against : null;
-    return { ...state, step, against, tab, ...this.validChoices(state), ...this.validKernel(state) };
-  }
-
-  /**
-   * @param {State} state
-   * @returns {Pick<State, "colour" | "line">}
-   */
-  validChoices({ colour, line }) {
-    return {
-      colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change",
-      line: this.model.links.rows.has(line) ? line : "",
-    };
-  }
-
-  /** @param {State} state */
-  validKernel({ program, kernel }) {
-    const { programs } = this.model.view;
-    const known = programs[program] ? program : 0;
-    return { program: known, kernel: kernel !== null && programs[known]?.kernels[kernel] ? kernel : null };
+    return { ...state, step, against, tab, ...validChoices(this.model, state), ...validKernel(this.model, state) };
   }
 
   firstStep() {
@@ -262,59 +216,14 @@ export class Viewer {
    * @returns {ViewerParts}
    */
   parts() {
-    const panels = [
-      SummaryPanel,
-      GraphPanel,
-      SourcePanel,
-      AttributesPanel,
-      RewritesPanel,
-      AliasesPanel,
-      IrPanel,
-      CodePanel,
-      KernelsPanel,
-      QuantisationPanel,
-      ChartsPanel,
-      FindingsPanel,
-      EnvironmentPanel,
-    ];
-    return { Details, PassList, PassSummary, panels };
-  }
-
-  build() {
-    const parts = this.parts();
-    this.terms = new Terms(this);
-    this.details = new parts.Details(this);
-    this.passes = new parts.PassList(this);
-    const panels = parts.panels.filter((Panel) => Panel.isFor?.(this.model) ?? true);
-    this.panels = new Map(panels.map((Panel) => new Panel(this)).map((panel) => [panel.id, panel]));
-    this.tabs = new Tabs(this, [...this.panels.values()]);
-    this.summary = new parts.PassSummary(this);
-    this.printed = new Printed(this);
-    this.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
-    this.sheet = keySheet({ ...parts.sheet, glossary: this.model.view.glossary, tour: this.options.tour });
-    this.copySheet = copySheet();
-    const content = h("div.fv-content", null, this.tabs.panes, this.details.element);
-    const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content);
-    const header = makeHeader(this);
-    fill(
-      this.root,
-      header,
-      failureBanner(this),
-      unmeasuredBanner(this),
-      h("div.fv-body", null, this.passes.element, main),
-      this.sheet,
-      this.copySheet.element,
-      this.terms.element,
-      this.toast,
-      this.printed.element,
-    );
+    return traceParts();
   }
 
   /** @param {State | null} previous */
   render(previous) {
     const state = this.current;
     this.pair = this.pairOf(state);
-    this.focused = new Set(this.focusOf(state));
+    this.focused = new Set(focusOf(this.model, state, this.pair));
     this.root.dataset.scheme = this.theme();
     this.root.dataset.tab = state.tab; // the summary has the page to itself
     this.passes.render(state, previous);
@@ -334,44 +243,10 @@ export class Viewer {
     return known ? this.pair : this.model.pair(step, against);
   }
 
-  /**
-   * Ids of the nodes that every view shows as chosen: the chosen one, or those of the chosen attribute, kernel or line.
-   * @param {State} state
-   */
-  focusOf(state) {
-    const { node, attribute, kernel, line } = state;
-    if (node !== null || !this.pair) return node === null ? [] : [node];
-    if (attribute === null && kernel === null && line) return this.model.lineNodes(line, this.pair);
-    if (attribute === null) return this.model.kernelNodes(state, this.pair);
-    const { after, before } = this.pair;
-    const now = this.model.nodesOf(after.index, attribute);
-    return now.length || !before ? now : this.model.nodesOf(before.index, attribute);
-  }
-
-  listen() {
-    const watch = (/** @type {any} */ where, /** @type {string} */ event, /** @type {any} */ run) => {
-      where.addEventListener(event, run);
-      this.stops.push(() => where.removeEventListener(event, run));
-    };
-    const keyboard = new Keyboard(this);
-    watch(this.options.keys === "page" ? document : this.root, "keydown", (/** @type {PointerEvent} */ event) =>
-      keyboard.hear(event),
-    );
-    watch(this.dark, "change", () => this.render(this.current));
-    watch(window, "beforeprint", () => this.printed.fill());
-    watch(window, "afterprint", () => this.printed.clear());
-    const sized = new ResizeObserver(() => this.measure() && this.render(this.current));
-    sized.observe(this.root);
-    this.stops.push(() => sized.disconnect());
-    const page = this.page();
-    if (this.options.hash) watch(window, "popstate", () => page === this.page() && this.follow());
-  }
-
   /** The room that there is, as a class of the style sheet. */
   measure() {
-    const width = this.root.clientWidth;
-    const [size] = /** @type {[string, number]} */ (SIZES.find(([, least]) => width >= least));
-    if (width === 0 || this.root.dataset.size === size) return false;
+    const size = sizeOf(this.root.clientWidth);
+    if (!size || this.root.dataset.size === size) return false;
     this.root.dataset.size = size;
     return true;
   }
@@ -411,19 +286,6 @@ export class Viewer {
   async copy(text) {
     if (await toClipboard(text)) this.say("Copied");
     else this.copySheet.show(text);
-  }
-
-  /**
-   * Runs one of `options.actions`; a failure is shown, not lost.
-   * @param {ViewerAction} action
-   */
-  async act(action) {
-    try {
-      await action.run(this);
-    } catch (/** @type {any} */ error) {
-      this.say(`${action.label}: ${error.message}`);
-      throw error;
-    }
   }
 
   /** @param {string} text */

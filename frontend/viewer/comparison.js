@@ -19,6 +19,7 @@ import { ComparisonPassList } from "./comparison_passes.js";
 import { ComparisonSummary } from "./comparison_pass_summary.js";
 import { ComparisonSummaryPanel } from "./comparison_summary.js";
 import { h } from "./dom.js";
+import { validChoices, validKernel } from "./state_validity.js";
 import { IrPanel } from "./ir.js";
 import { sideSign } from "./pair.js";
 
@@ -141,7 +142,7 @@ export class ComparisonViewer extends Viewer {
     const { model } = /** @type {this & { model: ComparisonModel }} */ (this);
     const pair = model.step(state.step) ? model.chosen(state) : model.shown(Math.max(model.firstDifference, 0));
     const tab = this.panels?.has(state.tab) ? state.tab : "graph";
-    return { ...state, ...pair, tab, ...this.validChoices(state), ...this.validKernel(state) };
+    return { ...state, ...pair, tab, ...validChoices(model, state), ...validKernel(model, state) };
   }
 
   /** Without a step, the first pass that differs is shown. */

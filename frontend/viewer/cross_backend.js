@@ -13,6 +13,7 @@ import { ComparisonAttributesPanel } from "./comparison_attributes.js";
 import { ComparisonSummaryPanel } from "./comparison_summary.js";
 import { fill, h } from "./dom.js";
 import { GraphPanel } from "./graph_panel.js";
+import { validKernel } from "./state_validity.js";
 import { IrPanel } from "./ir.js";
 import { sideSign, stepLabel } from "./pair.js";
 import { AliasesPanel } from "./aliases_panel.js";
@@ -119,7 +120,7 @@ export class CrossBackendViewer extends ComparisonViewer {
     const known = model.step(state.step) !== null;
     const tab = !this.panels?.has(state.tab) || (!known && state.tab === "graph") ? "pairs" : state.tab;
     const against = model.comparable(state.against, state.step) ? state.against : null;
-    return { ...state, tab, step: known ? state.step : null, against, ...this.validKernel(state) };
+    return { ...state, tab, step: known ? state.step : null, against, ...validKernel(model, state) };
   }
 
   /**

@@ -82,7 +82,7 @@ function differences(details, members, others, link) {
   const shownSteps = pair?.steps().map(({ index }) => index) ?? [];
   const lines = attributeLines(model, members).map((text) => h("li.fv-wrap", null, text));
   for (const other of others) {
-    lines.push(h("li.fv-wrap", null, link(other), ` stands apart: ${apartText(model, members[0], other, shownSteps)}`));
+    lines.push(h("li.fv-wrap", null, link(other), ` differs: ${apartText(model, members[0], other, shownSteps)}`));
   }
   const shown = lines.slice(0, SHOWN);
   if (lines.length > SHOWN) shown.push(h("li.fv-muted", null, `and ${lines.length - SHOWN} more`));

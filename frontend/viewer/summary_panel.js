@@ -40,7 +40,7 @@ export class SummaryPanel {
   actions(actions) {
     if (!actions.length) {
       if (!this.app.model.steps.length || this.app.model.view.failure) return null;
-      return h("p.fv-answer-calm.fv-muted", null, "Nothing here asks for a change.");
+      return h("p.fv-answer-calm.fv-muted", null, "Nothing here needs a change.");
     }
     return h(
       "section.fv-answer-part",

@@ -450,7 +450,7 @@
   function upload(app, file, onprogress) {
     const limit = app.channel.site.upload_limit_bytes;
     if (file.size > limit) {
-      const text = `${file.name} has ${bytesText(file.size)}, and more than ${limitText(limit)} are not taken: copy it to the machine that runs freezer-ui and open it by its path.`;
+      const text = `${file.name} has ${bytesText(file.size)}; the server accepts at most ${limitText(limit)}. Copy it to the machine that runs freezer-ui and open it by its path.`;
       return { promise: Promise.reject(new Error(text)), cancel: () => {
       } };
     }
@@ -1817,54 +1817,68 @@
     const [outer, inner] = [root.getBoundingClientRect(), element3.getBoundingClientRect()];
     return inner.right > outer.left + 8 && inner.left < outer.right - 8;
   }
-  var MINOR_TITLE = "Attributes that are neither parameters nor buffers and were not preserved: submodules, flags, values";
-  function filterField(app, placeholder) {
-    const field2 = h("input.fv-input", { type: "search", placeholder, "aria-label": "Filter attributes", oninput: () => app.navigate({ q: field2.value }) });
-    return field2;
+  var CARDS_FROM = 3;
+  function grid(caption2, heads2, rows) {
+    const cells2 = heads2.map((head) => head === "" ? h("td") : h("th", { scope: "col" }, head));
+    for (const row of rows) label(row, cells2);
+    return h("table.fv-grid", { class: heads2.length >= CARDS_FROM ? "fv-grid-cards" : "" }, h("caption", null, caption2), h("thead", null, h("tr", null, cells2)), h("tbody", null, rows));
   }
-  function attributeList(panel) {
-    return new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => panel.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => panel.key(event) } });
+  function label(row, heads2) {
+    if (row.cells.length !== heads2.length) return;
+    heads2.forEach((head, column) => {
+      if (head.textContent && column > 0) row.cells[column].dataset.label = head.textContent;
+    });
   }
-  function detailsTitle(text, mark) {
-    return h("h2.fv-details-title", null, h("span.fv-wrap", null, text), typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark);
+  var SourcePlaces = class {
+    constructor(model) {
+      this.model = model;
+      this.evidence = null;
+      this.called = /* @__PURE__ */ new Map();
+    }
+    places(method, node) {
+      const source = node.source ?? this.fromEvidence(node.id);
+      const own = source ? [{ source, called: null }] : [];
+      if (!node.module || source && !isInstalled(source.file)) return own;
+      const parts = node.module.split(".");
+      for (let length = parts.length; length; length -= 1) {
+        const called = parts.slice(0, length).join(".");
+        const call = this.calls(method).get(called);
+        if (call) return [{ source: call, called }, ...own];
+      }
+      return own;
+    }
+    fromEvidence(id) {
+      this.evidence ??= new Map(this.model.view.attributes.flatMap((row) => row.evidence.map(({ node, source }) => [node, source])));
+      return this.evidence.get(id) ?? null;
+    }
+    calls(method) {
+      const known = this.called.get(method);
+      if (known) return known;
+      const calls = /* @__PURE__ */ new Map();
+      for (const [{ index }] of this.model.chains(method)) {
+        const reads = this.model.reads(index);
+        for (const { op, inputs, source } of this.model.graph(index).nodes.values()) {
+          if (op !== "prim::CallMethod" || !source || isInstalled(source.file)) continue;
+          const path = reads.get(inputs[0]);
+          if (path !== void 0 && !calls.has(path)) calls.set(path, source);
+        }
+      }
+      this.called.set(method, calls);
+      return calls;
+    }
+    around(file, line3, reach) {
+      const kept = this.model.view.sources.find((source) => source.file === file && line3 >= source.first_line && line3 < source.first_line + source.lines.length);
+      if (!kept) return [];
+      const first = Math.max(kept.first_line, line3 - reach);
+      const last = Math.min(kept.first_line + kept.lines.length - 1, line3 + reach);
+      return Array.from({ length: last - first + 1 }, (_, offset) => ({ number: first + offset, text: kept.lines[first + offset - kept.first_line] }));
+    }
+  };
+  function placeText({ file, line: line3 }) {
+    return `${file.split(/[\\/]/).pop()}:${line3}`;
   }
-  function section(name2, ...children) {
-    return h("section.fv-section", null, h("h3", null, name2), children);
-  }
-  function pairs(rows) {
-    return h("dl.fv-pairs", null, rows.map(([name2, text]) => [h("dt", null, name2), h("dd.fv-wrap", null, text)]));
-  }
-  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["s", "the source; there ↑ ↓ go through its lines, ↵ keeps one"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
-  var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ −12%"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ +10%")], "the pass saved, or cost, measurable time against the pass before"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
-  var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
-  function fateBadge(fate, props = {}) {
-    return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}`, ...props }, h("span.fv-dot"), fate);
-  }
-  function dialog2(label2, ...children) {
-    const element3 = h("dialog.fv-sheet", { "aria-label": label2, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
-    return element3;
-  }
-  function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS, glossary = [], tour } = {}) {
-    const keys = KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name2) => [h("kbd", null, name2), " "])), h("dd", null, otherKeys[key] ?? text)]);
-    const signs = [...passSigns, ...OTHER_SIGNS].map(([sign2, text]) => [h("dt", null, sign2()), h("dd", null, text)]);
-    const columns2 = h("div.fv-sheet-columns", null, h("section", null, h("h2", null, "Keys"), h("dl.fv-pairs", null, keys)), h("section", null, h("h2", null, "Signs"), h("dl.fv-pairs", null, signs)), glossary.length ? h("section.fv-glossary", null, h("h2", null, "Glossary"), pairs(glossary)) : null);
-    const start = tour && h("button.fv-button.fv-sheet-tour", { type: "button", onclick: () => begin() }, "Take the tour");
-    const element3 = dialog2("Keys and signs", start, columns2);
-    const begin = () => {
-      element3.close();
-      tour?.();
-    };
-    return element3;
-  }
-  function copySheet() {
-    const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
-    const element3 = dialog2("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
-    const show = (words5) => {
-      text.value = words5;
-      element3.showModal();
-      text.select();
-    };
-    return { element: element3, show };
+  function isInstalled(file) {
+    return /[\\/](site|dist)-packages[\\/]|^</.test(file);
   }
   function explains(app, name2) {
     return name2 !== void 0 && app.terms.has(name2) ? { data: { term: name2 }, "aria-describedby": idOf(app, name2) } : {};
@@ -1922,56 +1936,144 @@
       event.stopPropagation();
     }
   };
-  var SourcePlaces = class {
-    constructor(model) {
-      this.model = model;
-      this.evidence = null;
-      this.called = /* @__PURE__ */ new Map();
+  var AliasesPanel = class {
+    static isFor({ steps, view }) {
+      return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
     }
-    places(method, node) {
-      const source = node.source ?? this.fromEvidence(node.id);
-      const own = source ? [{ source, called: null }] : [];
-      if (!node.module || source && !isInstalled(source.file)) return own;
-      const parts = node.module.split(".");
-      for (let length = parts.length; length; length -= 1) {
-        const called = parts.slice(0, length).join(".");
-        const call = this.calls(method).get(called);
-        if (call) return [{ source: call, called }, ...own];
+    constructor(app) {
+      this.shown = void 0;
+      this.step = void 0;
+      this.app = app;
+      this.id = "aliases";
+      this.term = "alias set";
+      this.label = "Aliases & writes";
+      this.entries = [];
+      this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
+      this.note = h("span.fv-muted", { role: "status" });
+      this.writes = h("div.fv-writes");
+      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
+      this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
+    }
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+    stepOf(state) {
+      return this.app.model.step(state.step);
+    }
+    render(state) {
+      const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
+      if (key !== this.shown) this.build(state);
+      this.shown = key;
+      this.mark();
+    }
+    mark() {
+      const { focused } = this.app;
+      for (const row of this.writes.querySelectorAll("[data-node]")) {
+        row.classList.toggle("fv-chosen", focused.has(row.dataset.node ?? ""));
       }
-      return own;
+      this.list.refresh();
+      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
+      if (place >= 0) this.list.reveal(place, { middle: true });
     }
-    fromEvidence(id) {
-      this.evidence ??= new Map(this.model.view.attributes.flatMap((row) => row.evidence.map(({ node, source }) => [node, source])));
-      return this.evidence.get(id) ?? null;
+    isChosen(value) {
+      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value) ?? "");
     }
-    calls(method) {
-      const known = this.called.get(method);
-      if (known) return known;
-      const calls = /* @__PURE__ */ new Map();
-      for (const [{ index }] of this.model.chains(method)) {
-        const reads = this.model.reads(index);
-        for (const { op, inputs, source } of this.model.graph(index).nodes.values()) {
-          if (op !== "prim::CallMethod" || !source || isInstalled(source.file)) continue;
-          const path = reads.get(inputs[0]);
-          if (path !== void 0 && !calls.has(path)) calls.set(path, source);
-        }
+    build(state) {
+      const step = this.stepOf(state);
+      const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
+      this.text.value = state.alias;
+      this.text.disabled = !aliases;
+      this.table.hidden = !aliases;
+      if (!aliases) return this.missing();
+      this.step = step;
+      const text = state.alias.toLowerCase();
+      this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
+      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${count(aliases.writes.length, "write")}`;
+      fill(this.writes, this.written(aliases.writes, text));
+      this.list.update(this.entries.length, 0);
+    }
+    destroy() {
+      this.list.destroy();
+    }
+    missing() {
+      const kept = this.app.model.steps.filter((step) => step.aliases !== null);
+      this.note.textContent = "";
+      const where = kept.map((step) => h("li", null, this.app.details.stepLink(step.index, { tab: "aliases" }), h("span.fv-muted", null, ` ${step.method}`)));
+      fill(this.writes, h("p.fv-empty", null, "No alias analysis was recorded for this pass.", kept.length ? " It was for:" : ""), h("ul.fv-list.fv-centred", null, where));
+    }
+    written(writes, text) {
+      const shown = writes.filter((write2) => !text || `${write2.op} ${write2.targets.join(" ")}`.toLowerCase().includes(text));
+      if (!shown.length) {
+        return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
       }
-      this.called.set(method, calls);
-      return calls;
+      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? placeText(write2.source) : "")));
+      return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
     }
-    around(file, line3, reach) {
-      const kept = this.model.view.sources.find((source) => source.file === file && line3 >= source.first_line && line3 < source.first_line + source.lines.length);
-      if (!kept) return [];
-      const first = Math.max(kept.first_line, line3 - reach);
-      const last = Math.min(kept.first_line + kept.lines.length - 1, line3 + reach);
-      return Array.from({ length: last - first + 1 }, (_, offset) => ({ number: first + offset, text: kept.lines[first + offset - kept.first_line] }));
+    values(names) {
+      return names.map((name2, at) => [at ? ", " : "", this.value(name2)]);
+    }
+    value(name2) {
+      const maker = this.app.model.graph(this.step.index).makers.get(name2);
+      if (maker !== void 0) return this.app.link(`%${name2}`, { node: maker, attribute: null });
+      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", null, term(this.app, "wildcard", name2)) : h("code", null, `%${name2}`);
+    }
+    row(index) {
+      const [value, relation, targets] = this.entries[index];
+      const maker = this.app.model.graph(this.step.index).makers.get(value);
+      const choose = (event) => event.target.closest("a") || maker === void 0 || this.app.navigate({ node: maker, attribute: null });
+      return h("div.fv-table-row", { role: "row", class: this.isChosen(value) ? "fv-chosen" : "", onclick: choose }, h("div.fv-clip", { role: "cell" }, this.value(value)), h("div.fv-muted", { role: "cell" }, relation), h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)));
     }
   };
-  function placeText({ file, line: line3 }) {
-    return `${file.split(/[\\/]/).pop()}:${line3}`;
+  var MINOR_TITLE = "Attributes that are neither parameters nor buffers and were not preserved: submodules, flags, values";
+  function filterField(app, placeholder) {
+    const field2 = h("input.fv-input", { type: "search", placeholder, "aria-label": "Filter attributes", oninput: () => app.navigate({ q: field2.value }) });
+    return field2;
   }
-  function isInstalled(file) {
-    return /[\\/](site|dist)-packages[\\/]|^</.test(file);
+  function attributeList(panel) {
+    return new VirtualList({ rowHeight: 30, narrow: { below: 641, rowHeight: 76 }, row: (index) => panel.row(index), props: { role: "rowgroup", "aria-label": "Attributes", onkeydown: (event) => panel.key(event) } });
+  }
+  function detailsTitle(text, mark) {
+    return h("h2.fv-details-title", null, h("span.fv-wrap", null, text), typeof mark === "string" ? h("span.fv-muted.fv-wrap", null, mark) : mark);
+  }
+  function section(name2, ...children) {
+    return h("section.fv-section", null, h("h3", null, name2), children);
+  }
+  function pairs(rows) {
+    return h("dl.fv-pairs", null, rows.map(([name2, text]) => [h("dt", null, name2), h("dd.fv-wrap", null, text)]));
+  }
+  var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["s", "the source; there ↑ ↓ go through its lines, ↵ keeps one"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
+  var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ −12%"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ +10%")], "the pass saved, or cost, measurable time against the pass before"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
+  var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
+  function fateBadge(fate, props = {}) {
+    return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}`, ...props }, h("span.fv-dot"), fate);
+  }
+  function dialog2(label2, ...children) {
+    const element3 = h("dialog.fv-sheet", { "aria-label": label2, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
+    return element3;
+  }
+  function keySheet({ keys: otherKeys = {}, passSigns = PASS_SIGNS, glossary = [], tour } = {}) {
+    const keys = KEYS.map(([key, text]) => [h("dt", null, key.split(" ").map((name2) => [h("kbd", null, name2), " "])), h("dd", null, otherKeys[key] ?? text)]);
+    const signs = [...passSigns, ...OTHER_SIGNS].map(([sign2, text]) => [h("dt", null, sign2()), h("dd", null, text)]);
+    const columns2 = h("div.fv-sheet-columns", null, h("section", null, h("h2", null, "Keys"), h("dl.fv-pairs", null, keys)), h("section", null, h("h2", null, "Signs"), h("dl.fv-pairs", null, signs)), glossary.length ? h("section.fv-glossary", null, h("h2", null, "Glossary"), pairs(glossary)) : null);
+    const start = tour && h("button.fv-button.fv-sheet-tour", { type: "button", onclick: () => begin() }, "Take the tour");
+    const element3 = dialog2("Keys and signs", start, columns2);
+    const begin = () => {
+      element3.close();
+      tour?.();
+    };
+    return element3;
+  }
+  function copySheet() {
+    const text = h("textarea.fv-copy-text", { readonly: true, rows: 6, "aria-label": "Text to copy" });
+    const element3 = dialog2("Copy by hand", h("h2", null, "Copy by hand"), h("p.fv-muted", null, "This page may not use the clipboard: press Ctrl+C, or ⌘C."), text);
+    const show = (words5) => {
+      text.value = words5;
+      element3.showModal();
+      text.select();
+    };
+    return { element: element3, show };
   }
   var FATES = ["inlined", "folded", "preserved", "dropped"];
   var COLUMNS = [{ key: "path", label: "Attribute", order: (row) => row.path }, { key: "kind", label: "Kind", order: (row) => row.kind }, { key: "shape", label: "Shape, type", order: (row) => `${row.shape} ${row.dtype ?? row.type}` }, { key: "bytes", label: "Size", order: (row) => row.nbytes }, { key: "fate", label: "Fate", order: (row) => FATES.indexOf(row.fate) }, { key: "why", label: "Why", order: (row) => row.reason ?? "" }, { key: "home", label: "Now", order: (row) => row.locations[0]?.value ?? "" }];
@@ -2123,6 +2225,18 @@
   function compare(one, other) {
     return one < other ? -1 : one > other ? 1 : 0;
   }
+  function failureBanner(app) {
+    const { failure, steps } = app.model.view;
+    if (!failure) return null;
+    const where = [failure.stage, failure.method].filter(Boolean).join(", ");
+    const last = failure.step === null || !steps[failure.step] ? null : app.link(failure.method ? "Show the graph just before" : "Show the last graph", { step: failure.step, tab: "graph" });
+    return h("section.fv-failure", { role: "alert" }, h("div.fv-failure-head", null, h("span.fv-failure-mark", { "aria-hidden": "true" }, "✕"), h("strong", null, failure.title), failure.method ? h("span", null, where) : null, h("span.fv-spring"), last), h("pre", { tabindex: "0" }, failure.message), failure.left ? h("p.fv-small", null, failure.left) : null, failure.log ? h("details.fv-small", null, h("summary", null, "What was logged last"), h("pre.fv-log", { tabindex: "0" }, failure.log)) : null);
+  }
+  function unmeasuredBanner(app) {
+    const { unmeasured } = app.model.view;
+    if (!unmeasured) return null;
+    return h("section.fv-unmeasured", { role: "status" }, h("span.fv-warn", { "aria-hidden": "true" }, "! "), h("strong", null, `Recorded, ${unmeasured.what}: `), unmeasured.reason, ". ", unmeasured.remedy);
+  }
   function diffLines(before, after, same2) {
     const places = new Map(before.map((line3, at) => [line3.key, at]));
     const common = after.flatMap((line3, at) => {
@@ -2234,18 +2348,6 @@
   var SIDES = ["a", "b"];
   function sideSign(side) {
     return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);
-  }
-  var CARDS_FROM = 3;
-  function grid(caption2, heads2, rows) {
-    const cells2 = heads2.map((head) => head === "" ? h("td") : h("th", { scope: "col" }, head));
-    for (const row of rows) label(row, cells2);
-    return h("table.fv-grid", { class: heads2.length >= CARDS_FROM ? "fv-grid-cards" : "" }, h("caption", null, caption2), h("thead", null, h("tr", null, cells2)), h("tbody", null, rows));
-  }
-  function label(row, heads2) {
-    if (row.cells.length !== heads2.length) return;
-    heads2.forEach((head, column) => {
-      if (head.textContent && column > 0) row.cells[column].dataset.label = head.textContent;
-    });
   }
   var OUTSIDE = -10;
   var LEFT_OUT = "Nothing was measured, so this view leaves its charts out to stay small. The HTML report (freezer-ui report, or viewer.report.write_report) has those of nodes and constants; a trace recorded with measurements has all of them here.";
@@ -2398,11 +2500,19 @@
     const all = app.options.actions;
     if (!all.length) return null;
     const more = h("button.fv-icon", { type: "button", title: "Actions", "aria-label": "Actions" }, icon("more"));
-    const items = all.map((action) => ({ content: face(action), title: action.title, run: () => app.act(action) }));
+    const items = all.map((action) => ({ content: face(action), title: action.title, run: () => act(app, action) }));
     const menu = new Menu(more, "Actions", items);
     app.stops.push(() => menu.destroy());
-    const buttons = all.map((action) => h("button.fv-button", { type: "button", title: action.title, onclick: () => app.act(action) }, face(action)));
+    const buttons = all.map((action) => h("button.fv-button", { type: "button", title: action.title, onclick: () => act(app, action) }, face(action)));
     return [h("div.fv-actions-wide", null, buttons), menu.element];
+  }
+  async function act(app, action) {
+    try {
+      await action.run(app);
+    } catch (error2) {
+      app.say(`${action.label}: ${error2 instanceof Error ? error2.message : error2}`);
+      throw error2;
+    }
   }
   function face(action) {
     return [action.icon ? icon(action.icon) : null, action.label];
@@ -2438,68 +2548,6 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
     const label2 = found.length === 1 ? "1 notice" : `${found.length} notices`;
     return h("button.fv-icon.fv-notices-button", { type: "button", title: `${label2}
 ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, onclick: open }, h("span.fv-warn.fv-num", null, `! ${found.length}`));
-  }
-  var Tabs = class {
-    constructor(app, panels) {
-      this.app = app;
-      this.panels = panels;
-      this.buttons = new Map(panels.map((panel) => [panel.id, this.button(panel)]));
-      this.list = h("div.fv-tabs", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.key(event) }, [...this.buttons.values()]);
-      this.element = h("div.fv-tabs-frame", null, this.list);
-      this.list.addEventListener("scroll", () => this.fade(), { passive: true });
-      const sized2 = new ResizeObserver(() => this.fade());
-      sized2.observe(this.list);
-      app.stops.push(() => sized2.disconnect());
-      this.paneOf = new Map(panels.map((panel) => [panel.id, this.pane(panel)]));
-      this.panes = [...this.paneOf.values()];
-      this.last = /* @__PURE__ */ new Map();
-    }
-    pane(panel) {
-      return h("div.fv-pane", { role: "tabpanel", id: `${this.app.prefix}-pane-${panel.id}`, "aria-labelledby": `${this.app.prefix}-tab-${panel.id}`, hidden: true }, panel.element);
-    }
-    button(panel) {
-      const count3 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
-      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count3);
-    }
-    key(event) {
-      const move = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-      if (!move) return;
-      event.preventDefault();
-      const at = this.panels.findIndex((panel) => panel.id === this.app.current.tab);
-      const next = this.panels[(at + move + this.panels.length) % this.panels.length];
-      this.app.navigate({ tab: next.id });
-      this.buttons.get(next.id)?.focus();
-    }
-    render(state, previous) {
-      for (const [id, button3] of this.buttons) {
-        const chosen = id === state.tab;
-        button3.setAttribute("aria-selected", String(chosen));
-        button3.tabIndex = chosen ? 0 : -1;
-      }
-      for (const [id, pane] of this.paneOf) pane.hidden = id !== state.tab;
-      const shown = this.panels.find((panel) => panel.id === state.tab);
-      shown?.render(state, this.last.get(state.tab) ?? null);
-      this.last.set(state.tab, state);
-      const button2 = this.buttons.get(state.tab);
-      if (button2 && previous?.tab !== state.tab) reveal(this.list, button2);
-    }
-    fade() {
-      const { scrollLeft, scrollWidth, clientWidth } = this.list;
-      this.element.classList.toggle("fv-more-before", scrollLeft > 1);
-      this.element.classList.toggle("fv-more-after", scrollLeft + clientWidth < scrollWidth - 1);
-    }
-  };
-  function failureBanner(app) {
-    const { failure, steps } = app.model.view;
-    if (!failure) return null;
-    const where = [failure.stage, failure.method].filter(Boolean).join(", ");
-    const last = failure.step === null || !steps[failure.step] ? null : app.link(failure.method ? "Show the graph just before" : "Show the last graph", { step: failure.step, tab: "graph" });
-    return h("section.fv-failure", { role: "alert" }, h("div.fv-failure-head", null, h("span.fv-failure-mark", { "aria-hidden": "true" }, "✕"), h("strong", null, failure.title), failure.method ? h("span", null, where) : null, h("span.fv-spring"), last), h("pre", { tabindex: "0" }, failure.message), failure.left ? h("p.fv-small", null, failure.left) : null, failure.log ? h("details.fv-small", null, h("summary", null, "What was logged last"), h("pre.fv-log", { tabindex: "0" }, failure.log)) : null);
-  }
-  function unmeasuredBanner(app) {
-    const { unmeasured } = app.model.view;
-    if (!unmeasured) return null;
-    return h("section.fv-unmeasured", { role: "status" }, h("span.fv-warn", { "aria-hidden": "true" }, "! "), h("strong", null, `Recorded, ${unmeasured.what}: `), unmeasured.reason, ". ", unmeasured.remedy);
   }
   var KEPT = 6;
   var Snapshots = class {
@@ -2831,6 +2879,129 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function plainLine(number3, content2) {
     return h("div.fv-code-line", null, h("span.fv-code-number", null, number3), h("span", null, content2));
   }
+  var LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  var SIZE = { width: 160, height: 44 };
+  function valuesOf(constant, range = null) {
+    if (!constant?.values) return null;
+    return h("div.fv-values", null, constant.values.histogram ? histogram(constant, range ?? endsOf([constant])) : null, pairs(valueRows(constant)));
+  }
+  function valueRows(constant) {
+    const { zeros, nans, first } = constant.values;
+    const count3 = constant.shape.reduce((product, size) => product * size, 1);
+    const infinite = constant.nonfinite - nans;
+    const rows = [["zeros", zeros ? `${zeros.toLocaleString("en")} of ${count3.toLocaleString("en")} (${partText(zeros, count3)})` : "none"], ["NaN", nans ? nans.toLocaleString("en") : null], ["infinite", infinite ? infinite.toLocaleString("en") : null], ["first", first ? `${first}${count3 > first.split(", ").length ? ", …" : ""}` : null]];
+    return rows.filter(([, text]) => text !== null);
+  }
+  function endsOf(constants2) {
+    return [Math.min(...constants2.map((one) => one.minimum)), Math.max(...constants2.map((one) => one.maximum))];
+  }
+  function histogram(constant, [low, high]) {
+    const { histogram: bars2, counted } = constant.values;
+    const text = `From ${number(constant.minimum)} to ${number(constant.maximum)}, mean ${number(constant.mean)}, of ${counted.toLocaleString("en")} numbers`;
+    const picture2 = svg("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" }, svg("title", {}, text));
+    const place = (value) => high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) * SIZE.width : SIZE.width / 2;
+    const [start, end] = constant.maximum > constant.minimum ? [constant.minimum, constant.maximum].map(place) : [place(low) - 2, place(low) + 2];
+    const width2 = Math.max(1, (end - start) / bars2.length);
+    [...bars2].forEach((letter, at) => {
+      const height = LEVELS.indexOf(letter) / (LEVELS.length - 1) * (SIZE.height - 3);
+      if (height <= 0) return;
+      const x = start + (end - start) * at / bars2.length;
+      const shown = Math.max(1, height);
+      picture2.append(svg("rect", { x, y: SIZE.height - 1 - shown, width: width2, height: shown, class: "fv-histogram-bar" }));
+    });
+    picture2.append(svg("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
+    if (low < 0 && high > 0) {
+      picture2.append(svg("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
+    }
+    return h("figure.fv-histogram-figure", null, picture2, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
+  }
+  function number(value) {
+    return value === null ? "?" : String(Number(value.toPrecision(3)));
+  }
+  function compared(sides) {
+    const known = sides.filter(([, constant]) => constant?.values);
+    if (!known.length) return null;
+    const finite = known.map(([, constant]) => constant).filter((constant) => constant.minimum !== null);
+    const range = finite.length ? endsOf(finite) : null;
+    return h("div.fv-values-sides", null, known.map(([title, constant]) => h("div", null, h("h4.fv-subtitle.fv-wrap", null, title), valuesOf(constant, range))));
+  }
+  function constantOf(model, index, value) {
+    const maker = model.graph(index).makers.get(value);
+    const constant = maker === void 0 ? null : model.graph(index).nodes.get(maker)?.constant;
+    if (constant) return constant;
+    const [row] = model.attributesOf(index, value);
+    return row ? tensorOf(model, row) : null;
+  }
+  function tensorOf(model, row) {
+    if (row.tensor) return row.tensor;
+    return row.digest ? model.graphs.constantOfDigest(row.digest) ?? null : null;
+  }
+  function readConstants(model, pair, before, after) {
+    const old = before && pair.before ? read(model, pair.before.index, before) : [];
+    const now = after ? read(model, pair.after.index, after) : [];
+    const blocks = [];
+    for (let at = 0; at < Math.max(old.length, now.length); at++) {
+      const [first, second] = [old[at], now[at]];
+      const isSame = first && second && first.constant?.digest === second.constant?.digest;
+      const sides = isSame || !first ? [second] : [first, second];
+      const titled = sides.flatMap((side) => {
+        if (!side) return [];
+        const when = isSame || !first || !second ? "" : side === first ? "before: " : "after: ";
+        return [[`${when}%${side.name}`, side.constant]];
+      });
+      const block = compared(titled);
+      if (block) blocks.push(block);
+    }
+    return blocks.length ? section("Values of the constants it reads", blocks) : null;
+  }
+  function read(model, index, node) {
+    return node.inputs.map((name2) => {
+      const constant = constantOf(model, index, name2);
+      return constant?.values ? { name: name2, constant } : null;
+    });
+  }
+  var AttributeDetails = class {
+    constructor(details) {
+      this.details = details;
+      this.app = details.app;
+    }
+    of(path) {
+      const row = this.app.model.attribute(path);
+      if (!row) return [detailsTitle("Attribute", path), h("p.fv-muted", null, "The trace has no such attribute.")];
+      return [detailsTitle(path, fateBadge(row.fate, { tabindex: "0", ...explains(this.app, row.fate) })), h("p", null, row.why), row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null, section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))), row.same_as ? section("The same tensor as", this.details.attributeLink(row.same_as)) : null, this.values(row), this.locations(row), this.inThisPass(row), row.step === null ? null : section("Decided in", this.details.stepLink(row.step)), row.evidence.map((evidence, index) => this.evidence(evidence, index)), row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded."))];
+    }
+    values(row) {
+      const { model } = this.app;
+      const tensor = tensorOf(model, row);
+      const now = row.locations.filter(({ step }) => step !== null).map(({ value, step }) => [`now: %${value}`, constantOf(model, step, value)]).filter(([, constant]) => constant?.values && constant.digest !== row.digest);
+      const block = compared([[now.length ? "before freezing" : "", tensor], ...now]);
+      return block && section("Values", block);
+    }
+    locations(row) {
+      const items = this.app.model.homes(row).map((location2) => h("li", null, this.details.locationLink(location2), h("span.fv-muted", null, ` in ${location2.method}`)));
+      return items.length ? section(row.fate === "preserved" ? "Where it is read now" : "Its value is now in", h("ul.fv-list", null, items)) : null;
+    }
+    inThisPass({ path }) {
+      const { focused, model, pair } = this.app;
+      if (!pair || !focused.size) return null;
+      const at = !pair.before || model.nodesOf(pair.after.index, path).length ? pair.after.index : pair.before.index;
+      return section(`In the graph of step ${stepLabel(model.step(at))}`, h("ul.fv-list", null, [...focused].map((id) => h("li", null, this.details.nodeLink(id, at)))));
+    }
+    evidence(evidence, index) {
+      const jump = evidence.node === null || evidence.step === null ? null : this.writeLink(evidence);
+      const chain = evidence.chain.map((link) => h("li", null, this.chainLink(evidence, link), link.source ? h("span.fv-muted", null, ` ${placeText(link.source)}`) : null));
+      return section(index ? "More evidence" : "Evidence", h("p.fv-wrap", null, evidence.fact), jump, evidence.source ? this.details.sourceLines(evidence.source) : null, chain.length ? [h("h4.fv-subtitle", null, "From the write back to the attribute"), h("ol.fv-list.fv-chain", null, chain)] : null);
+    }
+    writeLink(evidence) {
+      const what = evidence.op || "node";
+      const where = evidence.source ? ` at ${placeText(evidence.source)}` : "";
+      return this.app.link(`Go to ${what}${where}`, { step: evidence.step, node: evidence.node, attribute: null, tab: "graph" });
+    }
+    chainLink(evidence, link) {
+      const text = `%${link.value} = ${link.op}`;
+      return evidence.step === null ? h("code", null, text) : this.app.link(text, { step: evidence.step, node: link.node, attribute: null, tab: "graph" });
+    }
+  };
   var CONSTANT_OPS = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
   function programsOf(model, index) {
     const { method, side } = model.steps[index];
@@ -2989,129 +3160,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function errorText2(error2) {
     return error2 ? error2.toPrecision(2) : "0";
   }
-  var LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  var SIZE = { width: 160, height: 44 };
-  function valuesOf(constant, range = null) {
-    if (!constant?.values) return null;
-    return h("div.fv-values", null, constant.values.histogram ? histogram(constant, range ?? endsOf([constant])) : null, pairs(valueRows(constant)));
-  }
-  function valueRows(constant) {
-    const { zeros, nans, first } = constant.values;
-    const count3 = constant.shape.reduce((product, size) => product * size, 1);
-    const infinite = constant.nonfinite - nans;
-    const rows = [["zeros", zeros ? `${zeros.toLocaleString("en")} of ${count3.toLocaleString("en")} (${partText(zeros, count3)})` : "none"], ["NaN", nans ? nans.toLocaleString("en") : null], ["infinite", infinite ? infinite.toLocaleString("en") : null], ["first", first ? `${first}${count3 > first.split(", ").length ? ", …" : ""}` : null]];
-    return rows.filter(([, text]) => text !== null);
-  }
-  function endsOf(constants2) {
-    return [Math.min(...constants2.map((one) => one.minimum)), Math.max(...constants2.map((one) => one.maximum))];
-  }
-  function histogram(constant, [low, high]) {
-    const { histogram: bars2, counted } = constant.values;
-    const text = `From ${number(constant.minimum)} to ${number(constant.maximum)}, mean ${number(constant.mean)}, of ${counted.toLocaleString("en")} numbers`;
-    const picture2 = svg("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" }, svg("title", {}, text));
-    const place = (value) => high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) * SIZE.width : SIZE.width / 2;
-    const [start, end] = constant.maximum > constant.minimum ? [constant.minimum, constant.maximum].map(place) : [place(low) - 2, place(low) + 2];
-    const width2 = Math.max(1, (end - start) / bars2.length);
-    [...bars2].forEach((letter, at) => {
-      const height = LEVELS.indexOf(letter) / (LEVELS.length - 1) * (SIZE.height - 3);
-      if (height <= 0) return;
-      const x = start + (end - start) * at / bars2.length;
-      const shown = Math.max(1, height);
-      picture2.append(svg("rect", { x, y: SIZE.height - 1 - shown, width: width2, height: shown, class: "fv-histogram-bar" }));
-    });
-    picture2.append(svg("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
-    if (low < 0 && high > 0) {
-      picture2.append(svg("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
-    }
-    return h("figure.fv-histogram-figure", null, picture2, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
-  }
-  function number(value) {
-    return value === null ? "?" : String(Number(value.toPrecision(3)));
-  }
-  function compared(sides) {
-    const known = sides.filter(([, constant]) => constant?.values);
-    if (!known.length) return null;
-    const finite = known.map(([, constant]) => constant).filter((constant) => constant.minimum !== null);
-    const range = finite.length ? endsOf(finite) : null;
-    return h("div.fv-values-sides", null, known.map(([title, constant]) => h("div", null, h("h4.fv-subtitle.fv-wrap", null, title), valuesOf(constant, range))));
-  }
-  function constantOf(model, index, value) {
-    const maker = model.graph(index).makers.get(value);
-    const constant = maker === void 0 ? null : model.graph(index).nodes.get(maker)?.constant;
-    if (constant) return constant;
-    const [row] = model.attributesOf(index, value);
-    return row ? tensorOf(model, row) : null;
-  }
-  function tensorOf(model, row) {
-    if (row.tensor) return row.tensor;
-    return row.digest ? model.graphs.constantOfDigest(row.digest) ?? null : null;
-  }
-  function readConstants(model, pair, before, after) {
-    const old = before && pair.before ? read(model, pair.before.index, before) : [];
-    const now = after ? read(model, pair.after.index, after) : [];
-    const blocks = [];
-    for (let at = 0; at < Math.max(old.length, now.length); at++) {
-      const [first, second] = [old[at], now[at]];
-      const isSame = first && second && first.constant?.digest === second.constant?.digest;
-      const sides = isSame || !first ? [second] : [first, second];
-      const titled = sides.flatMap((side) => {
-        if (!side) return [];
-        const when = isSame || !first || !second ? "" : side === first ? "before: " : "after: ";
-        return [[`${when}%${side.name}`, side.constant]];
-      });
-      const block = compared(titled);
-      if (block) blocks.push(block);
-    }
-    return blocks.length ? section("Values of the constants it reads", blocks) : null;
-  }
-  function read(model, index, node) {
-    return node.inputs.map((name2) => {
-      const constant = constantOf(model, index, name2);
-      return constant?.values ? { name: name2, constant } : null;
-    });
-  }
-  var AttributeDetails = class {
-    constructor(details) {
-      this.details = details;
-      this.app = details.app;
-    }
-    of(path) {
-      const row = this.app.model.attribute(path);
-      if (!row) return [detailsTitle("Attribute", path), h("p.fv-muted", null, "The trace has no such attribute.")];
-      return [detailsTitle(path, fateBadge(row.fate, { tabindex: "0", ...explains(this.app, row.fate) })), h("p", null, row.why), row.advice ? h("p.fv-advice", null, h("strong", null, "What you can do "), row.advice) : null, section("What it was", pairs([["kind", row.kind], ["type", row.type], ["shape", row.shape], ["dtype", row.dtype], ["size", row.bytes]].filter((pair) => pair[1]))), row.same_as ? section("The same tensor as", this.details.attributeLink(row.same_as)) : null, this.values(row), this.locations(row), this.inThisPass(row), row.step === null ? null : section("Decided in", this.details.stepLink(row.step)), row.evidence.map((evidence, index) => this.evidence(evidence, index)), row.evidence.length ? null : section("Evidence", h("p.fv-muted", null, "None recorded."))];
-    }
-    values(row) {
-      const { model } = this.app;
-      const tensor = tensorOf(model, row);
-      const now = row.locations.filter(({ step }) => step !== null).map(({ value, step }) => [`now: %${value}`, constantOf(model, step, value)]).filter(([, constant]) => constant?.values && constant.digest !== row.digest);
-      const block = compared([[now.length ? "before freezing" : "", tensor], ...now]);
-      return block && section("Values", block);
-    }
-    locations(row) {
-      const items = this.app.model.homes(row).map((location2) => h("li", null, this.details.locationLink(location2), h("span.fv-muted", null, ` in ${location2.method}`)));
-      return items.length ? section(row.fate === "preserved" ? "Where it is read now" : "Its value is now in", h("ul.fv-list", null, items)) : null;
-    }
-    inThisPass({ path }) {
-      const { focused, model, pair } = this.app;
-      if (!pair || !focused.size) return null;
-      const at = !pair.before || model.nodesOf(pair.after.index, path).length ? pair.after.index : pair.before.index;
-      return section(`In the graph of step ${stepLabel(model.step(at))}`, h("ul.fv-list", null, [...focused].map((id) => h("li", null, this.details.nodeLink(id, at)))));
-    }
-    evidence(evidence, index) {
-      const jump = evidence.node === null || evidence.step === null ? null : this.writeLink(evidence);
-      const chain = evidence.chain.map((link) => h("li", null, this.chainLink(evidence, link), link.source ? h("span.fv-muted", null, ` ${placeText(link.source)}`) : null));
-      return section(index ? "More evidence" : "Evidence", h("p.fv-wrap", null, evidence.fact), jump, evidence.source ? this.details.sourceLines(evidence.source) : null, chain.length ? [h("h4.fv-subtitle", null, "From the write back to the attribute"), h("ol.fv-list.fv-chain", null, chain)] : null);
-    }
-    writeLink(evidence) {
-      const what = evidence.op || "node";
-      const where = evidence.source ? ` at ${placeText(evidence.source)}` : "";
-      return this.app.link(`Go to ${what}${where}`, { step: evidence.step, node: evidence.node, attribute: null, tab: "graph" });
-    }
-    chainLink(evidence, link) {
-      const text = `%${link.value} = ${link.op}`;
-      return evidence.step === null ? h("code", null, text) : this.app.link(text, { step: evidence.step, node: link.node, attribute: null, tab: "graph" });
-    }
-  };
   function kernelsOf(programs, method, id) {
     return programs.flatMap(({ kernels: kernels2, method: own }, program) => {
       if (own !== method) return [];
@@ -3247,7 +3295,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const shownSteps = pair?.steps().map(({ index }) => index) ?? [];
     const lines = attributeLines(model, members).map((text) => h("li.fv-wrap", null, text));
     for (const other of others) {
-      lines.push(h("li.fv-wrap", null, link(other), ` stands apart: ${apartText(model, members[0], other, shownSteps)}`));
+      lines.push(h("li.fv-wrap", null, link(other), ` differs: ${apartText(model, members[0], other, shownSteps)}`));
     }
     const shown = lines.slice(0, SHOWN2);
     if (lines.length > SHOWN2) shown.push(h("li.fv-muted", null, `and ${lines.length - SHOWN2} more`));
@@ -3577,6 +3625,29 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function spaced(nodes2) {
     return nodes2.flatMap((node, index) => index ? [" ", node] : [node]);
   }
+  var EnvironmentPanel = class {
+    constructor(app) {
+      this.app = app;
+      this.id = "environment";
+      this.label = "Environment";
+      const { environment } = app.model.view;
+      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
+    }
+    call(text) {
+      return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
+    }
+    notices(notices2, title, tone = "") {
+      if (!notices2.length) return null;
+      const items = notices2.map((notice) => h("li", null, h("span.fv-badge", { class: tone }, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
+      return section(title, h("ul.fv-list.fv-notices", null, items));
+    }
+    render() {
+    }
+  };
+  function baselines(rows) {
+    const cells2 = rows.map((row) => h("tr", null, h("th", { scope: "row" }, row.name), h("td.fv-num", null, row.latency.length ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`)) : "not measured"), h("td.fv-num", null, row.numerics.length ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`)) : "not compared")));
+    return grid("", ["Model", "Latency", "Largest error"], cells2);
+  }
   var LEAST_SPREAD = 0.05;
   function ratioSpread(ratios) {
     const far2 = ratios.flatMap(({ low, value, high }) => [low, value, high]).filter((one) => one > 0).map((one) => Math.abs(Math.log(one)));
@@ -3691,7 +3762,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return wide("What changed the results", errors4.map((method) => this.errorsOf(method, errors4.length > 1)));
     }
     errorsOf({ method, present, total, added }, several) {
-      const rows = added.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step), this.app.model.step(row.step)?.before === null ? h("span.fv-muted", null, " the graph as it came") : null), h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null), h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst on ${row.worst}`))));
+      const rows = added.map((row) => h("tr", { data: { step: row.step } }, h("td", null, this.pass(row.step), this.app.model.step(row.step)?.before === null ? h("span.fv-muted", null, " the graph as it came") : null), h("td.fv-num", null, row.from, " → ", h("strong", null, row.to), row.span ? h("div.fv-muted.fv-small", null, `${row.span} over the inputs`) : null), h("td", null, row.close ? h("span.fv-good", null, "within tolerance") : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"), row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst with the inputs: ${row.worst}`))));
       const before = present === null ? null : h("p", null, "Against float64: ", h("strong.fv-num", null, present), " before freezing (eager)", total === null ? null : [", ", h("strong.fv-num", null, total), " after all passes"]);
       return [several ? h("h4.fv-block-title", null, method) : null, rows.length ? grid("", ["Added by", "Largest error against eager", "torch's tolerances"], rows) : h("p", null, "No pass moved the outputs away from eager's."), before];
     }
@@ -6722,11 +6793,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     _onKey(event) {
       if (event.altKey || event.ctrlKey || event.metaKey || event.target !== this.view.root || !this.view.picture) return;
-      const act = this.acts[event.key];
-      if (!act) return;
+      const act2 = this.acts[event.key];
+      if (!act2) return;
       event.preventDefault();
       event.stopPropagation();
-      act();
+      act2();
     }
     _choose(items, { x, y }) {
       const { picture: picture2, selection } = this.view;
@@ -7083,7 +7154,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.inOverview = false;
       this.pressed = /* @__PURE__ */ new Map();
       this.tooltip = new Tooltip(view);
-      const on = (name2, act, options = {}) => view.stage.canvas.addEventListener(name2, act, options);
+      const on = (name2, act2, options = {}) => view.stage.canvas.addEventListener(name2, act2, options);
       on("wheel", (event) => this._onWheel(event), { passive: false });
       on("pointerdown", (event) => this._onDown(event));
       on("pointermove", (event) => this._onMove(event));
@@ -7788,7 +7859,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.constants = this._button("constants", "Show constants as boxes", () => view.setOptions({ constants: !view.options.constants }));
       this.showConstants(view.options.constants);
     }
-    _button(icon2, title, act) {
+    _button(icon2, title, act2) {
       const button2 = element("button", "", this.bar);
       button2.type = "button";
       button2.title = title;
@@ -7799,7 +7870,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       path.setAttribute("d", ICONS3[icon2]);
       svg2.append(path);
       button2.append(svg2);
-      button2.addEventListener("click", act);
+      button2.addEventListener("click", act2);
       return button2;
     }
     showConstants(shown) {
@@ -8461,224 +8532,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("details", null, h("summary", null, `${passes3.length} passes made it, ${changed.length} changed something`), grid("", ["Pass", "Stage", "Nodes after it"], rows));
     }
   };
-  var Keyboard2 = class {
-    constructor(app) {
-      this.app = app;
-      this.acts = { ArrowUp: () => app.move(-1), ArrowDown: () => app.move(1), f: () => app.move(1, true), r: () => app.move(-1, true), c: () => app.navigate({ against: app.current.against === null ? app.current.step : null }), s: () => app.panels.has("source") && app.navigate({ tab: "source" }, { jump: true }), h: () => app.navigate({ quiet: !app.current.quiet }), "/": () => this.search(), "?": () => app.sheet.showModal() };
-    }
-    hear(event) {
-      const { app } = this;
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (app.sheet.open || app.copySheet.element.open || !app.root.getClientRects().length) return;
-      const path = event.composedPath();
-      const within = (selector) => path.some((element3) => element3.matches?.(selector));
-      if (within("dialog, [role=menu]")) return;
-      if (event.key === "Escape") return this.escape(path[0]);
-      if (within("input:not([type=checkbox]), select, textarea")) return;
-      const isIdle = app.current.tab === "summary" && !["/", "?", "s"].includes(event.key);
-      const act = isIdle ? void 0 : this.acts[event.key];
-      const tab = this.tab(event.key);
-      if (!act && !tab) return;
-      event.preventDefault();
-      if (act) act();
-      else app.navigate({ tab }, { jump: true });
-    }
-    tab(key) {
-      if (!/^[0-9]$/.test(key)) return void 0;
-      const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary" && id !== "source");
-      return key === "0" ? ["summary"].find((id) => this.app.panels.has(id)) : tabs[Number(key) - 1];
-    }
-    escape(element3) {
-      const { app } = this;
-      if (element3.matches?.("input, select")) element3.blur();
-      else if (app.passes.drawn) app.passes.draw(false);
-      else if (app.current.node || app.current.attribute) app.navigate({ node: null, attribute: null });
-      else if (app.current.kernel !== null) app.navigate({ kernel: null });
-      else if (app.current.line) app.navigate({ line: "" });
-      else if (app.current.against !== null) app.navigate({ against: null });
-    }
-    search() {
-      const { app } = this;
-      const panel = app.panels.get(app.current.tab);
-      if (panel?.focusSearch) return panel.focusSearch();
-      app.navigate({ tab: "graph" });
-      app.panels.get("graph")?.focusSearch?.();
-    }
-  };
-  var AliasesPanel = class {
-    static isFor({ steps, view }) {
-      return view.backend === "torchscript" || steps.some((step) => step.aliases !== null);
-    }
-    constructor(app) {
-      this.shown = void 0;
-      this.step = void 0;
-      this.app = app;
-      this.id = "aliases";
-      this.term = "alias set";
-      this.label = "Aliases & writes";
-      this.entries = [];
-      this.text = h("input.fv-input", { type: "search", placeholder: "Filter values", "aria-label": "Filter alias sets", oninput: () => app.navigate({ alias: this.text.value }) });
-      this.note = h("span.fv-muted", { role: "status" });
-      this.writes = h("div.fv-writes");
-      this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
-      this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
-    }
-    focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    stepOf(state) {
-      return this.app.model.step(state.step);
-    }
-    render(state) {
-      const key = JSON.stringify([this.stepOf(state)?.index, state.alias]);
-      if (key !== this.shown) this.build(state);
-      this.shown = key;
-      this.mark();
-    }
-    mark() {
-      const { focused } = this.app;
-      for (const row of this.writes.querySelectorAll("[data-node]")) {
-        row.classList.toggle("fv-chosen", focused.has(row.dataset.node ?? ""));
-      }
-      this.list.refresh();
-      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
-      if (place >= 0) this.list.reveal(place, { middle: true });
-    }
-    isChosen(value) {
-      return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value) ?? "");
-    }
-    build(state) {
-      const step = this.stepOf(state);
-      const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
-      this.text.value = state.alias;
-      this.text.disabled = !aliases;
-      this.table.hidden = !aliases;
-      if (!aliases) return this.missing();
-      this.step = step;
-      const text = state.alias.toLowerCase();
-      this.entries = aliases.entries.filter(([value, , targets]) => !text || `${value} ${targets.join(" ")}`.toLowerCase().includes(text));
-      this.note.textContent = `${this.entries.length} of ${aliases.entries.length} relations, ${count(aliases.writes.length, "write")}`;
-      fill(this.writes, this.written(aliases.writes, text));
-      this.list.update(this.entries.length, 0);
-    }
-    destroy() {
-      this.list.destroy();
-    }
-    missing() {
-      const kept = this.app.model.steps.filter((step) => step.aliases !== null);
-      this.note.textContent = "";
-      const where = kept.map((step) => h("li", null, this.app.details.stepLink(step.index, { tab: "aliases" }), h("span.fv-muted", null, ` ${step.method}`)));
-      fill(this.writes, h("p.fv-empty", null, "No alias analysis was recorded for this pass.", kept.length ? " It was for:" : ""), h("ul.fv-list.fv-centred", null, where));
-    }
-    written(writes, text) {
-      const shown = writes.filter((write2) => !text || `${write2.op} ${write2.targets.join(" ")}`.toLowerCase().includes(text));
-      if (!shown.length) {
-        return h("p.fv-empty", null, writes.length ? "No write matches." : "No node writes memory in this graph.");
-      }
-      const rows = shown.map((write2) => h("tr", { data: { node: write2.node } }, h("td", null, this.app.link(write2.op, { node: write2.node, attribute: null, tab: "graph" })), h("td", null, this.values(write2.targets)), h("td.fv-mono", null, write2.source ? placeText(write2.source) : "")));
-      return grid(`Writes (${rows.length})`, ["Node", "May write", "Source"], rows);
-    }
-    values(names) {
-      return names.map((name2, at) => [at ? ", " : "", this.value(name2)]);
-    }
-    value(name2) {
-      const maker = this.app.model.graph(this.step.index).makers.get(name2);
-      if (maker !== void 0) return this.app.link(`%${name2}`, { node: maker, attribute: null });
-      return name2.startsWith("WILDCARD") ? h("code.fv-wildcard", null, term(this.app, "wildcard", name2)) : h("code", null, `%${name2}`);
-    }
-    row(index) {
-      const [value, relation, targets] = this.entries[index];
-      const maker = this.app.model.graph(this.step.index).makers.get(value);
-      const choose = (event) => event.target.closest("a") || maker === void 0 || this.app.navigate({ node: maker, attribute: null });
-      return h("div.fv-table-row", { role: "row", class: this.isChosen(value) ? "fv-chosen" : "", onclick: choose }, h("div.fv-clip", { role: "cell" }, this.value(value)), h("div.fv-muted", { role: "cell" }, relation), h("div.fv-clip", { role: "cell", title: targets.join(", ") }, this.values(targets)));
-    }
-  };
-  var EnvironmentPanel = class {
-    constructor(app) {
-      this.app = app;
-      this.id = "environment";
-      this.label = "Environment";
-      const { environment } = app.model.view;
-      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
-    }
-    call(text) {
-      return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
-    }
-    notices(notices2, title, tone = "") {
-      if (!notices2.length) return null;
-      const items = notices2.map((notice) => h("li", null, h("span.fv-badge", { class: tone }, notice.code.replaceAll("_", " ")), " ", notice.message, notice.quoted ? h("pre.fv-log", { tabindex: "0" }, notice.quoted) : null, notice.step === null ? null : [" ", this.app.details.stepLink(notice.step)]));
-      return section(title, h("ul.fv-list.fv-notices", null, items));
-    }
-    render() {
-    }
-  };
-  function baselines(rows) {
-    const cells2 = rows.map((row) => h("tr", null, h("th", { scope: "row" }, row.name), h("td.fv-num", null, row.latency.length ? row.latency.map((entry) => h("div", null, `${entry.text} (${entry.interval}) on ${entry.device}`)) : "not measured"), h("td.fv-num", null, row.numerics.length ? row.numerics.map((entry) => h("div", null, entry.error ?? `${entry.max_abs} against ${entry.reference}`)) : "not compared")));
-    return grid("", ["Model", "Latency", "Largest error"], cells2);
-  }
-  var RewritesPanel = class {
-    constructor(app) {
-      this.shown = void 0;
-      this.app = app;
-      this.id = "rewrites";
-      this.term = "rewrite";
-      this.label = "Rewrites";
-      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
-      this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
-      this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
-      this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
-    }
-    scopeButton(scope, text) {
-      return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
-    }
-    render(state) {
-      for (const [scope, button2] of this.scopes) button2.setAttribute("aria-pressed", String(scope === state.scope));
-      const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
-      if (key !== this.shown) this.build(state);
-      this.shown = key;
-      for (const cell of this.body.querySelectorAll("[data-node]")) {
-        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node ?? ""));
-      }
-    }
-    build(state) {
-      const { model } = this.app;
-      const steps = state.scope === "all" ? model.steps : [model.step(state.step)];
-      const blocks = steps.flatMap((step) => (step && this.block(step)) ?? []);
-      fill(this.body, blocks.length ? blocks : this.nothing(state));
-    }
-    nothing(state) {
-      if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
-      const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
-      return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
-    }
-    block(step) {
-      if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) {
-        return null;
-      }
-      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
-    }
-    rewrites(step) {
-      const rows = step.rewrites.map((rewrite) => h("tr", null, h("td", null, h("strong", null, rewrite.kind)), h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)), h("td", null, this.nodes(rewrite.produced, step.index, step.index)), h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))), h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path)))));
-      return grid([term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`], ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
-    }
-    nodes(ids, at, step) {
-      const { model } = this.app;
-      return ids.map((id) => {
-        const op = model.graph(at).nodes.get(id)?.op;
-        return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
-      });
-    }
-    missGrid(caption2, step) {
-      const rows = step.near_misses.map((miss) => h("tr", null, h("td", null, h("strong", null, miss.kind)), h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)), h("td", null, h("span.fv-badge", null, miss.reason)), h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null)));
-      return grid(caption2, ["Fold", "Nodes", "Why not", "Evidence"], rows);
-    }
-  };
-  function log(lines) {
-    return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
-  }
   var PassFrame = class {
     constructor(app, { label: label2, quiet, heads: heads2 }) {
       this.drawn = false;
@@ -8932,152 +8785,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function table(heads2, rows) {
     return h("table.fv-grid", null, heads2.length ? h("thead", null, h("tr", null, heads2.map((head) => h("th", { scope: "col" }, head)))) : null, h("tbody", null, rows.map((cells2) => h("tr", null, cells2.map((cell) => h("td", null, cell ?? ""))))));
   }
-  function stripToggle(strip) {
-    const isOpen = () => strip.dataset.open === "true";
-    const button2 = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", onclick: () => {
-      strip.dataset.open = String(!isOpen());
-      show();
-    } });
-    const show = () => {
-      button2.setAttribute("aria-expanded", String(isOpen()));
-      fill(button2, isOpen() ? "Less" : "More");
-    };
-    strip.dataset.open ??= "false";
-    show();
-    return button2;
-  }
-  var OPERATORS_SHOWN = 3;
-  var VERDICTS = { baseline: "what the others are compared with", faster: "faster than the first step", slower: "slower than the first step", "no measurable difference": "no measurable difference to the first step" };
-  var VERDICT_NOTE = "A difference is stated only where it holds among all comparisons of this trace";
-  function stepFacts(pair) {
-    const { after: step } = pair;
-    return [["nodes", step.nodes, nodeWords(pair)], operators2(pair), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map(({ text }) => ["this pass", h("strong", null, text)]), numerics(step.numerics)];
-  }
-  function nodeWords(pair) {
-    if (!pair.before) return null;
-    if (pair.same) {
-      return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
-    }
-    const { added, removed, changed } = pair.counts();
-    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign2}${count3}`) : null;
-    if (pair.after.tidied && !pair.chosen) {
-      return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
-    }
-    if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
-    return [part4("−", removed, "removed"), part4("+", added, "added"), part4("~", changed, "modified")];
-  }
-  function operators2(pair) {
-    const words5 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
-    if (!words5.length) return null;
-    const shown = words5.slice(0, OPERATORS_SHOWN).join(", ");
-    return ["operators", h("span.fv-clip", { title: words5.join("\n") }, shown, words5.length > OPERATORS_SHOWN ? ", …" : "")];
-  }
-  function constants(step) {
-    const still = step.constants_delta === null || step.constants_delta === "±0";
-    return [step.constants, still ? null : h("span.fv-muted", null, ` ${step.constants_delta}`)];
-  }
-  function latency(entry) {
-    const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
-    return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), unseen(entry.unseen), h("span.fv-muted", null, ratio)];
-  }
-  function unseen(words5) {
-    return words5 ? h("span.fv-muted", null, ` (${words5})`) : null;
-  }
-  function timed(entry) {
-    return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
-  }
-  function verdictWords(verdict2, text) {
-    return h("span", { title: VERDICT_NOTE, class: `fv-verdict-${verdict2.split(" ")[0]}` }, text);
-  }
-  function numerics(entries) {
-    if (!entries.length) return null;
-    const words5 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
-    const fine = entries.every((entry) => entry.error === null && entry.close);
-    return ["largest error", words5, fine ? h("span.fv-good", null, " within tolerance") : null];
-  }
-  function errorWords(entry) {
-    return entry.error === null ? entry.max_abs : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
-  }
-  function against(entry) {
-    return h("span.fv-muted", null, ` against ${entry.reference}`);
-  }
-  function beyond(entry) {
-    return entry.error === null && !entry.close ? h("span.fv-bad", null, " ≠ past tolerance") : null;
-  }
-  function comparedFacts(pair) {
-    const { before, after } = pair;
-    return [["nodes", `${before.nodes} → ${after.nodes}`, nodeWords(pair)], operators2(pair), ["constants", `${before.constants} → ${after.constants}`], ["attributes read", `${pair.model.reads(before.index).size} → ${pair.model.reads(after.index).size}`], ...after.latency.map((entry) => comparedLatency(pair, entry)), ...after.numerics.map((entry) => comparedError(pair, entry))];
-  }
-  function comparedLatency(pair, entry) {
-    const old = pair.before.latency.find(({ device }) => device === entry.device);
-    if (!old) return null;
-    const told = pair.latencyVerdict(entry.device);
-    const words5 = told ? verdictWords(told.verdict, [told.verdict, unseen(told.unseen), told.ratio && h("span.fv-muted", null, `, ${told.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
-    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words5];
-  }
-  function comparedError(pair, entry) {
-    const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
-    if (!old || old.error !== null || entry.error !== null) return null;
-    return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
-  }
-  var TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
-  var KINDS4 = { operators: "fv-summary-operators", latency: "fv-summary-long", largest: "fv-summary-long" };
-  var PassSummary = class {
-    constructor(app) {
-      this.shown = void 0;
-      this.app = app;
-      this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
-    }
-    render(state) {
-      const key = `${state.step}:${state.against}`;
-      if (this.shown === key) return;
-      this.shown = key;
-      const { pair } = this.app;
-      if (!pair) {
-        fill(this.element, h("h2", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
-        return;
-      }
-      const { after: step } = pair;
-      const facts2 = pair.before && pair.chosen ? comparedFacts(pair) : stepFacts(pair);
-      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), stripToggle(this.element)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter((fact3) => fact3 !== null).map(([label2, ...value]) => h("div", { class: KINDS4[label2.split(/[ ,]/)[0]] ?? "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
-    }
-    label(text) {
-      const name2 = TERMS[text.split(",")[0]];
-      return name2 ? term(this.app, name2, text) : text;
-    }
-    notes(step) {
-      const more = step.log.length - step.notes.length;
-      const rest = more ? [" · ", this.app.link(`${more} more`, { tab: "rewrites", scope: "pass" }, `${more} more notes of this pass`)] : null;
-      return [step.notes.join(" · "), rest];
-    }
-    names({ before, after }) {
-      const one = (step) => [h("span.fv-num.fv-muted", null, stepLabel(step)), " ", step.name];
-      const backwards = after.index < before.index ? " · back in time" : "";
-      return [h("h2", { title: `${before.name} → ${after.name}` }, h("span.fv-muted", null, "comparing "), one(before), " → ", one(after)), h("span.fv-muted", null, `${after.method}${backwards}`)];
-    }
-    comparing(state, pair) {
-      const { app } = this;
-      if (state.against === null) {
-        const start = () => app.navigate({ against: state.step });
-        return h("button.fv-linklike.fv-small", { type: "button", title: "Then choose any other pass (c)", onclick: start }, "Compare from here");
-      }
-      const base2 = app.model.step(state.against);
-      const hint = pair.before?.index === state.against ? null : state.against === state.step ? "comparing from here: choose another pass" : base2 && `not compared with ${base2.index} ${base2.name}: that is ${base2.method}, and only passes of one method can be compared`;
-      const stop = () => app.navigate({ against: null });
-      return [hint && h("span.fv-compare-hint", null, hint), h("button.fv-button.fv-compare-stop", { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop }, "Stop comparing")];
-    }
-  };
-  function name(step, app) {
-    const { view } = app.model;
-    const round = step.round === null ? null : [", ", term(app, "round", `round ${step.round}`)];
-    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), step.title ? h("span", null, step.title) : null, h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`)];
-  }
-  function explanation(step, model) {
-    const several = step.does.length > 1;
-    const texts = model.passTexts(step).map(([pass, does]) => h("span", null, several ? `${pass}: ${does} ` : `${does} `));
-    const why = step.why_not ? h("span.fv-why-not", null, "It changed nothing here. ", step.why_not) : null;
-    return texts.length ? h("p.fv-summary-does", { tabindex: "0" }, texts, why) : null;
-  }
   var QuantisationPanel = class {
     static isFor({ view }) {
       return Boolean(view.quantisation);
@@ -9116,6 +8823,67 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   };
   var ERRORS = "Error against the float model";
   var HEADS = ["Layer", "Computes on", "Weight", "Activation", "Operator", "Bytes of the weight", "Rounding per element"];
+  var RewritesPanel = class {
+    constructor(app) {
+      this.shown = void 0;
+      this.app = app;
+      this.id = "rewrites";
+      this.term = "rewrite";
+      this.label = "Rewrites";
+      this.count = app.model.steps.reduce((sum, step) => sum + step.rewrites.length, 0);
+      this.misses = app.model.steps.reduce((sum, step) => sum + step.near_misses.length, 0);
+      this.scopes = new Map([["pass", "This pass"], ["all", "All passes"]].map(([scope, text]) => [scope, this.scopeButton(scope, text)]));
+      this.body = h("div.fv-scroll", { tabindex: "0", role: "region", "aria-label": "Rewrites and near misses" });
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, h("div.fv-segments", { role: "group", "aria-label": "Scope" }, [...this.scopes.values()])), this.body);
+    }
+    scopeButton(scope, text) {
+      return h("button.fv-button", { type: "button", onclick: () => this.app.navigate({ scope }) }, text);
+    }
+    render(state) {
+      for (const [scope, button2] of this.scopes) button2.setAttribute("aria-pressed", String(scope === state.scope));
+      const key = `${state.scope}:${state.scope === "pass" ? state.step : ""}`;
+      if (key !== this.shown) this.build(state);
+      this.shown = key;
+      for (const cell of this.body.querySelectorAll("[data-node]")) {
+        cell.classList.toggle("fv-chosen-node", this.app.focused.has(cell.dataset.node ?? ""));
+      }
+    }
+    build(state) {
+      const { model } = this.app;
+      const steps = state.scope === "all" ? model.steps : [model.step(state.step)];
+      const blocks = steps.flatMap((step) => (step && this.block(step)) ?? []);
+      fill(this.body, blocks.length ? blocks : this.nothing(state));
+    }
+    nothing(state) {
+      if (!this.count && !this.misses) return h("p.fv-empty", null, "No rewrite and no near miss in this trace.");
+      const everywhere = h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ scope: "all" }) }, "See all passes");
+      return h("p.fv-empty", null, "This pass folded and fused nothing. ", state.scope === "pass" ? everywhere : null);
+    }
+    block(step) {
+      if (!step.rewrites.length && !step.near_misses.length && !(this.app.current.scope === "pass" && step.log.length)) {
+        return null;
+      }
+      return h("section.fv-block", null, h("h3.fv-block-title", null, this.app.details.stepLink(step.index), h("span.fv-muted", null, ` ${step.method}`)), step.rewrites.length ? this.rewrites(step) : null, step.near_misses.length ? this.missGrid([term(this.app, "near miss", "Near misses"), ` (${step.near_misses.length})`], step) : null, this.app.current.scope === "pass" ? log(step.log) : null);
+    }
+    rewrites(step) {
+      const rows = step.rewrites.map((rewrite) => h("tr", null, h("td", null, h("strong", null, rewrite.kind)), h("td", null, this.nodes(rewrite.consumed, step.before ?? step.index, step.index)), h("td", null, this.nodes(rewrite.produced, step.index, step.index)), h("td", null, rewrite.attributes.map((path) => h("div", null, this.app.details.attributeLink(path)))), h("td.fv-mono", null, rewrite.modules.map((path) => h("div", null, path)))));
+      return grid([term(this.app, "rewrite", "Rewrites"), ` (${rows.length})`], ["Kind", "Consumed", "Produced", "Values from", "Modules"], rows);
+    }
+    nodes(ids, at, step) {
+      const { model } = this.app;
+      return ids.map((id) => {
+        const op = model.graph(at).nodes.get(id)?.op;
+        return h("div", { data: { node: id } }, this.app.link(`%${id}`, { step, node: id, attribute: null, tab: "graph" }), op && op !== "prim::Constant" ? h("span.fv-muted", null, ` ${op}`) : null);
+      });
+    }
+    missGrid(caption2, step) {
+      const rows = step.near_misses.map((miss) => h("tr", null, h("td", null, h("strong", null, miss.kind)), h("td", null, this.nodes([miss.node, miss.neighbour], step.index, step.index)), h("td", null, h("span.fv-badge", null, miss.reason)), h("td", null, miss.detail, miss.advice ? h("div.fv-advice", null, miss.advice) : null, miss.saves ? h("div.fv-muted", null, miss.saves) : null)));
+      return grid(caption2, ["Fold", "Nodes", "Why not", "Evidence"], rows);
+    }
+  };
+  function log(lines) {
+    return lines.length ? section("Torch's log of this pass", h("pre.fv-log", { tabindex: "0" }, lines.join("\n"))) : null;
+  }
   var SourceGraph = class {
     constructor(app, acts) {
       this.view = void 0;
@@ -9430,6 +9198,152 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const breadth = (key) => links2.rows.get(key)?.operators ?? 0;
     return [...lines].sort((one, other) => rank(one) - rank(other) || breadth(one) - breadth(other));
   }
+  function stripToggle(strip) {
+    const isOpen = () => strip.dataset.open === "true";
+    const button2 = h("button.fv-linklike.fv-small.fv-summary-toggle", { type: "button", onclick: () => {
+      strip.dataset.open = String(!isOpen());
+      show();
+    } });
+    const show = () => {
+      button2.setAttribute("aria-expanded", String(isOpen()));
+      fill(button2, isOpen() ? "Less" : "More");
+    };
+    strip.dataset.open ??= "false";
+    show();
+    return button2;
+  }
+  var OPERATORS_SHOWN = 3;
+  var VERDICTS = { baseline: "what the others are compared with", faster: "faster than the first step", slower: "slower than the first step", "no measurable difference": "no measurable difference to the first step" };
+  var VERDICT_NOTE = "A difference is stated only where it holds among all comparisons of this trace";
+  function stepFacts(pair) {
+    const { after: step } = pair;
+    return [["nodes", step.nodes, nodeWords(pair)], operators2(pair), step.duration === null ? null : ["took", step.duration], ["constants", ...constants(step)], ...step.latency.map(latency), ...step.latency_changes.map(({ text }) => ["this pass", h("strong", null, text)]), numerics(step.numerics)];
+  }
+  function nodeWords(pair) {
+    if (!pair.before) return null;
+    if (pair.same) {
+      return h("span.fv-muted", null, pair.after.changed && !pair.chosen ? " unchanged; the module changed" : " unchanged");
+    }
+    const { added, removed, changed } = pair.counts();
+    const part4 = (sign2, count3, kind) => count3 ? h(`span.fv-${kind}`, null, ` ${sign2}${count3}`) : null;
+    if (pair.after.tidied && !pair.chosen) {
+      return h("span.fv-muted", null, ` only tidied up: −${removed} that nothing read`);
+    }
+    if (!added && !removed && !changed) return h("span.fv-muted", null, " in another order");
+    return [part4("−", removed, "removed"), part4("+", added, "added"), part4("~", changed, "modified")];
+  }
+  function operators2(pair) {
+    const words5 = pair.operators().map(([op, delta]) => `${delta < 0 ? "−" : "+"}${Math.abs(delta)} ${op}`);
+    if (!words5.length) return null;
+    const shown = words5.slice(0, OPERATORS_SHOWN).join(", ");
+    return ["operators", h("span.fv-clip", { title: words5.join("\n") }, shown, words5.length > OPERATORS_SHOWN ? ", …" : "")];
+  }
+  function constants(step) {
+    const still = step.constants_delta === null || step.constants_delta === "±0";
+    return [step.constants, still ? null : h("span.fv-muted", null, ` ${step.constants_delta}`)];
+  }
+  function latency(entry) {
+    const ratio = entry.ratio === null ? null : `, ${entry.ratio}`;
+    return [`latency, ${entry.device}`, timed(entry), " ", verdictWords(entry.verdict, VERDICTS[entry.verdict]), unseen(entry.unseen), h("span.fv-muted", null, ratio)];
+  }
+  function unseen(words5) {
+    return words5 ? h("span.fv-muted", null, ` (${words5})`) : null;
+  }
+  function timed(entry) {
+    return [entry.text, h("span.fv-muted", { title: "95% interval of the median" }, ` (${entry.interval})`)];
+  }
+  function verdictWords(verdict2, text) {
+    return h("span", { title: VERDICT_NOTE, class: `fv-verdict-${verdict2.split(" ")[0]}` }, text);
+  }
+  function numerics(entries) {
+    if (!entries.length) return null;
+    const words5 = entries.map((entry, index) => [index ? ", " : "", errorWords(entry), entry.error === null ? against(entry) : null, beyond(entry)]);
+    const fine = entries.every((entry) => entry.error === null && entry.close);
+    return ["largest error", words5, fine ? h("span.fv-good", null, " within tolerance") : null];
+  }
+  function errorWords(entry) {
+    return entry.error === null ? entry.max_abs : h("span.fv-muted", { title: entry.error }, `${entry.reference}: could not be compared`);
+  }
+  function against(entry) {
+    return h("span.fv-muted", null, ` against ${entry.reference}`);
+  }
+  function beyond(entry) {
+    return entry.error === null && !entry.close ? h("span.fv-bad", null, " ≠ past tolerance") : null;
+  }
+  function comparedFacts(pair) {
+    const { before, after } = pair;
+    return [["nodes", `${before.nodes} → ${after.nodes}`, nodeWords(pair)], operators2(pair), ["constants", `${before.constants} → ${after.constants}`], ["attributes read", `${pair.model.reads(before.index).size} → ${pair.model.reads(after.index).size}`], ...after.latency.map((entry) => comparedLatency(pair, entry)), ...after.numerics.map((entry) => comparedError(pair, entry))];
+  }
+  function comparedLatency(pair, entry) {
+    const old = pair.before.latency.find(({ device }) => device === entry.device);
+    if (!old) return null;
+    const told = pair.latencyVerdict(entry.device);
+    const words5 = told ? verdictWords(told.verdict, [told.verdict, unseen(told.unseen), told.ratio && h("span.fv-muted", null, `, ${told.ratio}`)]) : h("span.fv-muted", { title: "The trace holds each pass against the first one, not these two against each other" }, "no verdict on this pair");
+    return [`latency, ${entry.device}`, timed(old), " → ", timed(entry), " ", words5];
+  }
+  function comparedError(pair, entry) {
+    const old = pair.before.numerics.find(({ reference }) => reference === entry.reference);
+    if (!old || old.error !== null || entry.error !== null) return null;
+    return ["largest error", old.max_abs, beyond(old), " → ", entry.max_abs, against(entry), beyond(entry)];
+  }
+  var TERMS = { nodes: "node", constants: "constant", latency: "interval", "largest error": "tolerance" };
+  var KINDS4 = { operators: "fv-summary-operators", latency: "fv-summary-long", largest: "fv-summary-long" };
+  var PassSummary = class {
+    constructor(app) {
+      this.shown = void 0;
+      this.app = app;
+      this.element = h("section.fv-summary", { "aria-label": "Chosen pass", "aria-live": "polite" });
+    }
+    render(state) {
+      const key = `${state.step}:${state.against}`;
+      if (this.shown === key) return;
+      this.shown = key;
+      const { pair } = this.app;
+      if (!pair) {
+        fill(this.element, h("h2", null, "This trace holds no pass."), h("span.fv-muted", null, "Nothing was frozen while it was recorded."));
+        return;
+      }
+      const { after: step } = pair;
+      const facts2 = pair.before && pair.chosen ? comparedFacts(pair) : stepFacts(pair);
+      fill(this.element, h("div.fv-summary-name", null, this.app.passes.drawerButton(), pair.chosen ? this.names(pair) : name(step, this.app), this.comparing(state, pair), stripToggle(this.element)), h("dl.fv-summary-facts", { tabindex: "0" }, facts2.filter((fact3) => fact3 !== null).map(([label2, ...value]) => h("div", { class: KINDS4[label2.split(/[ ,]/)[0]] ?? "" }, h("dt", null, this.label(label2)), h("dd.fv-num", null, value)))), pair.chosen ? null : explanation(step, this.app.model), step.notes.length && !pair.chosen ? h("p.fv-summary-notes", null, this.notes(step)) : null, step.notices.length ? h("ul.fv-summary-notices", null, step.notices.map((text) => h("li", null, text))) : null);
+    }
+    label(text) {
+      const name2 = TERMS[text.split(",")[0]];
+      return name2 ? term(this.app, name2, text) : text;
+    }
+    notes(step) {
+      const more = step.log.length - step.notes.length;
+      const rest = more ? [" · ", this.app.link(`${more} more`, { tab: "rewrites", scope: "pass" }, `${more} more notes of this pass`)] : null;
+      return [step.notes.join(" · "), rest];
+    }
+    names({ before, after }) {
+      const one = (step) => [h("span.fv-num.fv-muted", null, stepLabel(step)), " ", step.name];
+      const backwards = after.index < before.index ? " · back in time" : "";
+      return [h("h2", { title: `${before.name} → ${after.name}` }, h("span.fv-muted", null, "comparing "), one(before), " → ", one(after)), h("span.fv-muted", null, `${after.method}${backwards}`)];
+    }
+    comparing(state, pair) {
+      const { app } = this;
+      if (state.against === null) {
+        const start = () => app.navigate({ against: state.step });
+        return h("button.fv-linklike.fv-small", { type: "button", title: "Then choose any other pass (c)", onclick: start }, "Compare from here");
+      }
+      const base2 = app.model.step(state.against);
+      const hint = pair.before?.index === state.against ? null : state.against === state.step ? "comparing from here: choose another pass" : base2 && `not compared with ${base2.index} ${base2.name}: that is ${base2.method}, and only passes of one method can be compared`;
+      const stop = () => app.navigate({ against: null });
+      return [hint && h("span.fv-compare-hint", null, hint), h("button.fv-button.fv-compare-stop", { type: "button", title: "Show each pass against the one before it again (c)", onclick: stop }, "Stop comparing")];
+    }
+  };
+  function name(step, app) {
+    const { view } = app.model;
+    const round = step.round === null ? null : [", ", term(app, "round", `round ${step.round}`)];
+    return [h("span.fv-num.fv-muted", null, stepLabel(step)), h("h2", { title: step.name }, step.name), step.title ? h("span", null, step.title) : null, h("span.fv-muted", { title: view.stages[step.stage] }, step.stage, round, ` · ${step.method}`)];
+  }
+  function explanation(step, model) {
+    const several = step.does.length > 1;
+    const texts = model.passTexts(step).map(([pass, does]) => h("span", null, several ? `${pass}: ${does} ` : `${does} `));
+    const why = step.why_not ? h("span.fv-why-not", null, "It changed nothing here. ", step.why_not) : null;
+    return texts.length ? h("p.fv-summary-does", { tabindex: "0" }, texts, why) : null;
+  }
   var BAR = { width: 96, height: 8 };
   var SVG3 = "http://www.w3.org/2000/svg";
   var SummaryPanel = class {
@@ -9449,7 +9363,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     actions(actions2) {
       if (!actions2.length) {
         if (!this.app.model.steps.length || this.app.model.view.failure) return null;
-        return h("p.fv-answer-calm.fv-muted", null, "Nothing here asks for a change.");
+        return h("p.fv-answer-calm.fv-muted", null, "Nothing here needs a change.");
       }
       return h("section.fv-answer-part", null, h("h2", null, "What would help"), h("ol.fv-cards", null, actions2.map((action, at) => this.card(action, at + 1))));
     }
@@ -9508,6 +9422,158 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       rect.setAttribute(key, String(value));
     }
     return rect;
+  }
+  var Tabs = class {
+    constructor(app, panels) {
+      this.app = app;
+      this.panels = panels;
+      this.buttons = new Map(panels.map((panel) => [panel.id, this.button(panel)]));
+      this.list = h("div.fv-tabs", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.key(event) }, [...this.buttons.values()]);
+      this.element = h("div.fv-tabs-frame", null, this.list);
+      this.list.addEventListener("scroll", () => this.fade(), { passive: true });
+      const sized2 = new ResizeObserver(() => this.fade());
+      sized2.observe(this.list);
+      app.stops.push(() => sized2.disconnect());
+      this.paneOf = new Map(panels.map((panel) => [panel.id, this.pane(panel)]));
+      this.panes = [...this.paneOf.values()];
+      this.last = /* @__PURE__ */ new Map();
+    }
+    pane(panel) {
+      return h("div.fv-pane", { role: "tabpanel", id: `${this.app.prefix}-pane-${panel.id}`, "aria-labelledby": `${this.app.prefix}-tab-${panel.id}`, hidden: true }, panel.element);
+    }
+    button(panel) {
+      const count3 = panel.count ? h("span.fv-tab-count.fv-num", null, panel.count) : null;
+      return h("button.fv-tab", { type: "button", role: "tab", id: `${this.app.prefix}-tab-${panel.id}`, "aria-controls": `${this.app.prefix}-pane-${panel.id}`, onclick: () => this.app.navigate({ tab: panel.id }, { jump: true }), ...explains(this.app, panel.term) }, panel.label, count3);
+    }
+    key(event) {
+      const move = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+      if (!move) return;
+      event.preventDefault();
+      const at = this.panels.findIndex((panel) => panel.id === this.app.current.tab);
+      const next = this.panels[(at + move + this.panels.length) % this.panels.length];
+      this.app.navigate({ tab: next.id });
+      this.buttons.get(next.id)?.focus();
+    }
+    render(state, previous) {
+      for (const [id, button3] of this.buttons) {
+        const chosen = id === state.tab;
+        button3.setAttribute("aria-selected", String(chosen));
+        button3.tabIndex = chosen ? 0 : -1;
+      }
+      for (const [id, pane] of this.paneOf) pane.hidden = id !== state.tab;
+      const shown = this.panels.find((panel) => panel.id === state.tab);
+      shown?.render(state, this.last.get(state.tab) ?? null);
+      this.last.set(state.tab, state);
+      const button2 = this.buttons.get(state.tab);
+      if (button2 && previous?.tab !== state.tab) reveal(this.list, button2);
+    }
+    fade() {
+      const { scrollLeft, scrollWidth, clientWidth } = this.list;
+      this.element.classList.toggle("fv-more-before", scrollLeft > 1);
+      this.element.classList.toggle("fv-more-after", scrollLeft + clientWidth < scrollWidth - 1);
+    }
+  };
+  function traceParts() {
+    const panels = [SummaryPanel, GraphPanel, SourcePanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, QuantisationPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
+    return { Details, PassList, PassSummary, panels };
+  }
+  function assemble(app) {
+    const parts = app.parts();
+    app.terms = new Terms(app);
+    app.details = new parts.Details(app);
+    app.passes = new parts.PassList(app);
+    const panels = parts.panels.filter((Panel) => Panel.isFor?.(app.model) ?? true);
+    app.panels = new Map(panels.map((Panel) => new Panel(app)).map((panel) => [panel.id, panel]));
+    app.tabs = new Tabs(app, [...app.panels.values()]);
+    app.summary = new parts.PassSummary(app);
+    app.printed = new Printed(app);
+    app.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
+    app.sheet = keySheet({ ...parts.sheet, glossary: app.model.view.glossary, tour: app.options.tour });
+    app.copySheet = copySheet();
+    const content2 = h("div.fv-content", null, app.tabs.panes, app.details.element);
+    const main = h("main.fv-main", null, app.tabs.element, app.summary.element, content2);
+    fill(app.root, header(app), failureBanner(app), unmeasuredBanner(app), h("div.fv-body", null, app.passes.element, main), app.sheet, app.copySheet.element, app.terms.element, app.toast, app.printed.element);
+  }
+  function focusOf(model, state, pair) {
+    const { node, attribute, kernel, line: line3 } = state;
+    if (node !== null || !pair) return node === null ? [] : [node];
+    if (attribute === null && kernel === null && line3) return model.lineNodes(line3, pair);
+    if (attribute === null) return model.kernelNodes(state, pair);
+    const { after, before } = pair;
+    const now = model.nodesOf(after.index, attribute);
+    return now.length || !before ? now : model.nodesOf(before.index, attribute);
+  }
+  var Keyboard2 = class {
+    constructor(app) {
+      this.app = app;
+      this.acts = { ArrowUp: () => app.move(-1), ArrowDown: () => app.move(1), f: () => app.move(1, true), r: () => app.move(-1, true), c: () => app.navigate({ against: app.current.against === null ? app.current.step : null }), s: () => app.panels.has("source") && app.navigate({ tab: "source" }, { jump: true }), h: () => app.navigate({ quiet: !app.current.quiet }), "/": () => this.search(), "?": () => app.sheet.showModal() };
+    }
+    hear(event) {
+      const { app } = this;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (app.sheet.open || app.copySheet.element.open || !app.root.getClientRects().length) return;
+      const path = event.composedPath();
+      const within = (selector) => path.some((element3) => element3.matches?.(selector));
+      if (within("dialog, [role=menu]")) return;
+      if (event.key === "Escape") return this.escape(path[0]);
+      if (within("input:not([type=checkbox]), select, textarea")) return;
+      const isIdle = app.current.tab === "summary" && !["/", "?", "s"].includes(event.key);
+      const act2 = isIdle ? void 0 : this.acts[event.key];
+      const tab = this.tab(event.key);
+      if (!act2 && !tab) return;
+      event.preventDefault();
+      if (act2) act2();
+      else app.navigate({ tab }, { jump: true });
+    }
+    tab(key) {
+      if (!/^[0-9]$/.test(key)) return void 0;
+      const tabs = [...this.app.panels.keys()].filter((id) => id !== "summary" && id !== "source");
+      return key === "0" ? ["summary"].find((id) => this.app.panels.has(id)) : tabs[Number(key) - 1];
+    }
+    escape(element3) {
+      const { app } = this;
+      if (element3.matches?.("input, select")) element3.blur();
+      else if (app.passes.drawn) app.passes.draw(false);
+      else if (app.current.node || app.current.attribute) app.navigate({ node: null, attribute: null });
+      else if (app.current.kernel !== null) app.navigate({ kernel: null });
+      else if (app.current.line) app.navigate({ line: "" });
+      else if (app.current.against !== null) app.navigate({ against: null });
+    }
+    search() {
+      const { app } = this;
+      const panel = app.panels.get(app.current.tab);
+      if (panel?.focusSearch) return panel.focusSearch();
+      app.navigate({ tab: "graph" });
+      app.panels.get("graph")?.focusSearch?.();
+    }
+  };
+  function listen(app) {
+    const watch = (where, event, run2) => {
+      where.addEventListener(event, run2);
+      app.stops.push(() => where.removeEventListener(event, run2));
+    };
+    const keyboard = new Keyboard2(app);
+    watch(app.options.keys === "page" ? document : app.root, "keydown", (event) => keyboard.hear(event));
+    watch(app.dark, "change", () => app.render(app.current));
+    watch(window, "beforeprint", () => app.printed.fill());
+    watch(window, "afterprint", () => app.printed.clear());
+    const sized2 = new ResizeObserver(() => app.measure() && app.render(app.current));
+    sized2.observe(app.root);
+    app.stops.push(() => sized2.disconnect());
+    const page = app.page();
+    if (app.options.hash) watch(window, "popstate", () => page === app.page() && app.follow());
+  }
+  function validChoices(model, { colour, line: line3 }) {
+    return { colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change", line: model.links.rows.has(line3) ? line3 : "" };
+  }
+  function validKernel(model, { program, kernel }) {
+    const { programs } = model.view;
+    const known = programs[program] ? program : 0;
+    return { program: known, kernel: kernel !== null && programs[known]?.kernels[kernel] ? kernel : null };
+  }
+  var SIZES = [["wide", 1800], ["middle", 1340], ["small", 1080], ["tight", 760], ["narrow", 1]];
+  function sizeOf2(width2) {
+    return SIZES.find(([, least]) => width2 >= least)?.[0];
   }
   var NodeHistories = class {
     constructor(model) {
@@ -9701,7 +9767,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return this.sources.around(file, line3, reach);
     }
   };
-  var SIZES = [["wide", 1800], ["middle", 1340], ["small", 1080], ["tight", 760], ["narrow", 0]];
   var instances = 0;
   var Viewer = class {
     constructor(element3, data) {
@@ -9732,8 +9797,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.stops = [];
       this.measure();
       if (this.options.theme !== "auto") this.root.dataset.theme = this.options.theme;
-      this.build();
-      this.listen();
+      assemble(this);
+      listen(this);
       const start = this.options.hash ? fromFragment(location.hash) : options.state || {};
       this.current = this.valid({ ...this.current, ...this.opening(start) });
       this.render(null);
@@ -9797,15 +9862,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const step = state.step !== null && steps[state.step] ? state.step : this.firstStep();
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
       const against2 = state.against !== null && steps[state.against] ? state.against : null;
-      return { ...state, step, against: against2, tab, ...this.validChoices(state), ...this.validKernel(state) };
-    }
-    validChoices({ colour, line: line3 }) {
-      return { colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change", line: this.model.links.rows.has(line3) ? line3 : "" };
-    }
-    validKernel({ program, kernel }) {
-      const { programs } = this.model.view;
-      const known = programs[program] ? program : 0;
-      return { program: known, kernel: kernel !== null && programs[known]?.kernels[kernel] ? kernel : null };
+      return { ...state, step, against: against2, tab, ...validChoices(this.model, state), ...validKernel(this.model, state) };
     }
     firstStep() {
       return this.model.view.first_step;
@@ -9833,31 +9890,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (next) this.setStep(next.index);
     }
     parts() {
-      const panels = [SummaryPanel, GraphPanel, SourcePanel, AttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, KernelsPanel, QuantisationPanel, ChartsPanel, FindingsPanel, EnvironmentPanel];
-      return { Details, PassList, PassSummary, panels };
-    }
-    build() {
-      const parts = this.parts();
-      this.terms = new Terms(this);
-      this.details = new parts.Details(this);
-      this.passes = new parts.PassList(this);
-      const panels = parts.panels.filter((Panel) => Panel.isFor?.(this.model) ?? true);
-      this.panels = new Map(panels.map((Panel) => new Panel(this)).map((panel) => [panel.id, panel]));
-      this.tabs = new Tabs(this, [...this.panels.values()]);
-      this.summary = new parts.PassSummary(this);
-      this.printed = new Printed(this);
-      this.toast = h("div.fv-toast", { role: "status", "aria-live": "polite" });
-      this.sheet = keySheet({ ...parts.sheet, glossary: this.model.view.glossary, tour: this.options.tour });
-      this.copySheet = copySheet();
-      const content2 = h("div.fv-content", null, this.tabs.panes, this.details.element);
-      const main = h("main.fv-main", null, this.tabs.element, this.summary.element, content2);
-      const header2 = header(this);
-      fill(this.root, header2, failureBanner(this), unmeasuredBanner(this), h("div.fv-body", null, this.passes.element, main), this.sheet, this.copySheet.element, this.terms.element, this.toast, this.printed.element);
+      return traceParts();
     }
     render(previous) {
       const state = this.current;
       this.pair = this.pairOf(state);
-      this.focused = new Set(this.focusOf(state));
+      this.focused = new Set(focusOf(this.model, state, this.pair));
       this.root.dataset.scheme = this.theme();
       this.root.dataset.tab = state.tab;
       this.passes.render(state, previous);
@@ -9870,35 +9908,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const known = this.pair && this.pair.after.index === step && (this.pair.before?.index ?? null) === base2;
       return known ? this.pair : this.model.pair(step, against2);
     }
-    focusOf(state) {
-      const { node, attribute, kernel, line: line3 } = state;
-      if (node !== null || !this.pair) return node === null ? [] : [node];
-      if (attribute === null && kernel === null && line3) return this.model.lineNodes(line3, this.pair);
-      if (attribute === null) return this.model.kernelNodes(state, this.pair);
-      const { after, before } = this.pair;
-      const now = this.model.nodesOf(after.index, attribute);
-      return now.length || !before ? now : this.model.nodesOf(before.index, attribute);
-    }
-    listen() {
-      const watch = (where, event, run2) => {
-        where.addEventListener(event, run2);
-        this.stops.push(() => where.removeEventListener(event, run2));
-      };
-      const keyboard = new Keyboard2(this);
-      watch(this.options.keys === "page" ? document : this.root, "keydown", (event) => keyboard.hear(event));
-      watch(this.dark, "change", () => this.render(this.current));
-      watch(window, "beforeprint", () => this.printed.fill());
-      watch(window, "afterprint", () => this.printed.clear());
-      const sized2 = new ResizeObserver(() => this.measure() && this.render(this.current));
-      sized2.observe(this.root);
-      this.stops.push(() => sized2.disconnect());
-      const page = this.page();
-      if (this.options.hash) watch(window, "popstate", () => page === this.page() && this.follow());
-    }
     measure() {
-      const width2 = this.root.clientWidth;
-      const [size] = SIZES.find(([, least]) => width2 >= least);
-      if (width2 === 0 || this.root.dataset.size === size) return false;
+      const size = sizeOf2(this.root.clientWidth);
+      if (!size || this.root.dataset.size === size) return false;
       this.root.dataset.size = size;
       return true;
     }
@@ -9923,14 +9935,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     async copy(text) {
       if (await toClipboard(text)) this.say("Copied");
       else this.copySheet.show(text);
-    }
-    async act(action) {
-      try {
-        await action.run(this);
-      } catch (error2) {
-        this.say(`${action.label}: ${error2.message}`);
-        throw error2;
-      }
     }
     say(text) {
       clearTimeout(this.fading);
@@ -10525,7 +10529,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { model } = this;
       const pair = model.step(state.step) ? model.chosen(state) : model.shown(Math.max(model.firstDifference, 0));
       const tab = this.panels?.has(state.tab) ? state.tab : "graph";
-      return { ...state, ...pair, tab, ...this.validChoices(state), ...this.validKernel(state) };
+      return { ...state, ...pair, tab, ...validChoices(model, state), ...validKernel(model, state) };
     }
     firstStep() {
       return null;
@@ -10612,7 +10616,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const known = model.step(state.step) !== null;
       const tab = !this.panels?.has(state.tab) || !known && state.tab === "graph" ? "pairs" : state.tab;
       const against2 = model.comparable(state.against, state.step) ? state.against : null;
-      return { ...state, tab, step: known ? state.step : null, against: against2, ...this.validKernel(state) };
+      return { ...state, tab, step: known ? state.step : null, against: against2, ...validKernel(model, state) };
     }
     navigate(patch, how) {
       const needs = patch.tab !== void 0 && !STEPLESS.includes(patch.tab);
@@ -11154,7 +11158,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     absent() {
       const starting = this.app.requests.has(this.id);
       this.heading.textContent = starting ? "Starting the recording …" : "This recording is not known here";
-      const words5 = starting ? null : "The server was started anew, or the recording was taken off its list. Traces that were finished stand under Recent traces.";
+      const words5 = starting ? null : "The server was restarted, or the recording was removed from its list. Finished traces are under Recent traces.";
       fill(this.page, h("div.fd-alone", null, this.heading, words5 && h("p.fv-muted", null, words5), starting ? null : h("p", null, this.app.link("All recordings and traces", { page: "home" }))));
     }
     changed(job) {
@@ -11240,10 +11244,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (within("dialog") || app.layer.querySelector("dialog[open]")) return;
       const typing = within("input:not([type=checkbox]), select, textarea");
       if (event.key === "Escape") return typing ? path[0].blur() : app.shown !== "?" && app.go({ page: "home" });
-      const act = typing ? void 0 : this.acts[event.key];
-      if (!act) return;
+      const act2 = typing ? void 0 : this.acts[event.key];
+      if (!act2) return;
       event.preventDefault();
-      act();
+      act2();
     }
   };
   var TOAST_MS = 6e3;
@@ -11256,8 +11260,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     say(text, { action = null, bad = false } = {}) {
       const close = () => toast.remove();
-      const act = action && button(action[0], () => (close(), action[1]()));
-      const toast = h("div.fd-toast", { class: bad ? "fd-bad-toast" : "" }, h("span", null, text), act, bad && iconButton("close", "Close this message", close));
+      const act2 = action && button(action[0], () => (close(), action[1]()));
+      const toast = h("div.fd-toast", { class: bad ? "fd-bad-toast" : "" }, h("span", null, text), act2, bad && iconButton("close", "Close this message", close));
       this.toasts.append(toast);
       if (!bad) setTimeout(close, TOAST_MS);
     }

@@ -969,7 +969,7 @@ def test_a_file_past_the_limit_is_not_sent(opened: Opener) -> None:
     page.get_by_label("File to upload").set_input_files(
         {"name": "large.pt", "mimeType": "application/octet-stream", "buffer": b"x" * 2000}
     )
-    expect(page.get_by_role("alert")).to_contain_text("large.pt has 1.95 KiB, and more than 1 KiB are not taken")
+    expect(page.get_by_role("alert")).to_contain_text("large.pt has 1.95 KiB; the server accepts at most 1 KiB")
 
 
 # --- looks and accessibility

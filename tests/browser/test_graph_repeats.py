@@ -67,7 +67,7 @@ def test_layers_of_one_structure_are_one_box_and_each_can_be_reached(opened: Pag
     opened.evaluate("viewer.navigate({ node: 'encoder.layer.3×' })")
     details = opened.get_by_role("complementary", name="Details")
     expect(details).to_contain_text("3 modules of one structure")
-    expect(details).to_contain_text("layer.2 stands apart: +1 gelu")
+    expect(details).to_contain_text("layer.2 differs: +1 gelu")
     details.get_by_role("link", name="layer.4", exact=True).click()
     expect(details).to_contain_text("module, 2 of 3 alike")
     until(opened, f"{VIEW}.selection.item > 0 && {VIEW}.state().expanded.includes('encoder.layer.3×+')")
