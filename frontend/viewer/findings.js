@@ -139,7 +139,9 @@ export class FindingsPanel {
           row.close
             ? h("span.fv-good", null, "within tolerance")
             : h("span.fv-bad", null, row.first_past ? "≠ the first past tolerance" : "≠ past tolerance"),
-          row.close || row.worst === null ? null : h("div.fv-muted.fv-small", null, `worst with the inputs: ${row.worst}`),
+          row.close || row.worst === null
+            ? null
+            : h("div.fv-muted.fv-small", null, `worst with the inputs: ${row.worst}`),
         ),
       ),
     );
