@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -177,6 +178,7 @@ def scoped_names(graph: RawGraph, scope: str = "") -> Mapping[int, tuple[str, ..
     return found
 
 
+@functools.lru_cache(maxsize=256)
 def source_ref(stack_trace: str | None) -> SourceRef | None:
     """Returns the innermost place of a stack trace that is not torch's own code, else the innermost.
 
@@ -196,6 +198,7 @@ def is_torch(file: str) -> bool:
     return file.startswith(_TORCH)
 
 
+@functools.lru_cache(maxsize=256)
 def _calls(stack_trace: str | None) -> tuple[SourceRef, ...]:
     """Returns the places of a stack trace, outermost call first, without the one that `source_ref` returns."""
     places = [SourceRef(file, int(line)) for file, line in _FRAME.findall(stack_trace or "")]
