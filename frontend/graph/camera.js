@@ -1,7 +1,7 @@
 /* The graph view's camera: the point of the world in the middle of each pane, how large it is drawn, and where to look. */
 
 import { PANE_FOOT, PANE_HEAD } from "./panes.js";
-import { commonShift } from "./stillness.js";
+import { commonShift, withBoxInSight } from "./stillness.js";
 
 const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
 const TOP_ZOOM = 0.6; // of a first look where nothing changed
@@ -241,11 +241,27 @@ export class Camera {
     const moves = kept.length ? kept : movesBetween(old, next, old.closedItems());
     const drawn = moves.filter((one) => one.drawn);
     const shift = commonShift(drawn.length ? drawn : moves, this, room);
-    if (!shift) return;
+    const middle = { x: this.x + (shift?.x ?? 0), y: this.y + (shift?.y ?? 0) };
+    const boxes = kept.length ? [] : next.closedItems().filter((item) => next.sides[item]);
     this.stop();
-    this.x += shift.x;
-    this.y += shift.y;
+    Object.assign(
+      this,
+      withBoxInSight(
+        boxes.map((item) => placeOf(next, item)),
+        middle,
+        room,
+      ),
+    );
   }
+}
+
+/**
+ * The middle of the upper edge of an item.
+ * @param {Picture} picture
+ * @param {number} item
+ */
+function placeOf({ layout }, item) {
+  return { x: layout.x[item] + layout.width[item] / 2, y: layout.y[item] };
 }
 
 /**
@@ -256,16 +272,12 @@ export class Camera {
  * @param {number[]} items of the old one
  */
 function movesBetween(old, next, items) {
-  const place = (/** @type {Picture} */ { layout }, /** @type {number} */ item) => ({
-    x: layout.x[item] + layout.width[item] / 2,
-    y: layout.y[item],
-  });
   return items.flatMap((item) => {
     const { key, group } = old.scene.items[item];
     const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
     if (other === undefined) return [];
     const drawn = !!(old.sides[item] && next.sides[other]) && !next.scene.items[other].open;
-    return [{ from: place(old, item), to: place(next, other), drawn }];
+    return [{ from: placeOf(old, item), to: placeOf(next, other), drawn }];
   });
 }
 

@@ -10,10 +10,8 @@
  */
 export function commonShift(moves, middle, room) {
   if (!moves.length) return null;
-  const seen = moves.filter(
-    ({ from }) => Math.abs(from.x - middle.x) < room.width / 2 && Math.abs(from.y - middle.y) < room.height / 2,
-  );
-  const counted = seen.length ? seen : [nearest(moves, middle)];
+  const seen = moves.filter(({ from }) => isSeen(from, middle, room));
+  const counted = seen.length ? seen : [nearest(moves, (one) => one.from, middle)];
   return {
     x: median(counted.map(({ from, to }) => to.x - from.x)),
     y: median(counted.map(({ from, to }) => to.y - from.y)),
@@ -21,12 +19,35 @@ export function commonShift(moves, middle, room) {
 }
 
 /**
- * @param {{ from: Point, to: Point }[]} moves
+ * The middle of a view in which a box is in sight: the given one, or the place of the box nearest to it.
+ * @param {Point[]} places of boxes
+ * @param {Point} middle
+ * @param {{ width: number, height: number }} room that the view shows of the world
+ * @returns {Point}
+ */
+export function withBoxInSight(places, middle, room) {
+  if (!places.length || places.some((place) => isSeen(place, middle, room))) return middle;
+  return nearest(places, (one) => one, middle);
+}
+
+/**
+ * @param {Point} place
+ * @param {Point} middle
+ * @param {{ width: number, height: number }} room
+ */
+function isSeen(place, middle, room) {
+  return Math.abs(place.x - middle.x) < room.width / 2 && Math.abs(place.y - middle.y) < room.height / 2;
+}
+
+/**
+ * @template T
+ * @param {T[]} all at least one
+ * @param {(one: T) => Point} placeOf
  * @param {Point} middle
  */
-function nearest(moves, middle) {
-  const distance = (/** @type {{ from: Point }} */ { from }) => Math.hypot(from.x - middle.x, from.y - middle.y);
-  return moves.reduce((best, one) => (distance(one) < distance(best) ? one : best));
+function nearest(all, placeOf, middle) {
+  const distance = (/** @type {T} */ one) => Math.hypot(placeOf(one).x - middle.x, placeOf(one).y - middle.y);
+  return all.reduce((best, one) => (distance(one) < distance(best) ? one : best));
 }
 
 /** @param {number[]} numbers at least one */

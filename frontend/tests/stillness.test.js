@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commonShift } from "../graph/stillness.js";
+import { commonShift, withBoxInSight } from "../graph/stillness.js";
 
 const MIDDLE = { x: 100, y: 100 };
 const ROOM = { width: 200, height: 200 };
@@ -39,4 +39,14 @@ test("with nothing in sight, the nearest box stays", () => {
 
 test("without a common box the view stays", () => {
   assert.equal(commonShift([], MIDDLE, ROOM), null);
+});
+
+test("a view without a box goes to the nearest one, any other stays", () => {
+  const places = [
+    { x: 900, y: 100 },
+    { x: 100, y: 500 },
+  ];
+  assert.deepEqual(withBoxInSight(places, MIDDLE, ROOM), { x: 100, y: 500 });
+  assert.deepEqual(withBoxInSight([...places, { x: 60, y: 60 }], MIDDLE, ROOM), MIDDLE);
+  assert.deepEqual(withBoxInSight([], MIDDLE, ROOM), MIDDLE);
 });

@@ -3823,13 +3823,20 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function commonShift(moves, middle, room) {
     if (!moves.length) return null;
-    const seen = moves.filter(({ from: from2 }) => Math.abs(from2.x - middle.x) < room.width / 2 && Math.abs(from2.y - middle.y) < room.height / 2);
-    const counted = seen.length ? seen : [nearest(moves, middle)];
+    const seen = moves.filter(({ from: from2 }) => isSeen(from2, middle, room));
+    const counted = seen.length ? seen : [nearest(moves, (one) => one.from, middle)];
     return { x: median(counted.map(({ from: from2, to }) => to.x - from2.x)), y: median(counted.map(({ from: from2, to }) => to.y - from2.y)) };
   }
-  function nearest(moves, middle) {
-    const distance = ({ from: from2 }) => Math.hypot(from2.x - middle.x, from2.y - middle.y);
-    return moves.reduce((best, one) => distance(one) < distance(best) ? one : best);
+  function withBoxInSight(places, middle, room) {
+    if (!places.length || places.some((place) => isSeen(place, middle, room))) return middle;
+    return nearest(places, (one) => one, middle);
+  }
+  function isSeen(place, middle, room) {
+    return Math.abs(place.x - middle.x) < room.width / 2 && Math.abs(place.y - middle.y) < room.height / 2;
+  }
+  function nearest(all, placeOf2, middle) {
+    const distance = (one) => Math.hypot(placeOf2(one).x - middle.x, placeOf2(one).y - middle.y);
+    return all.reduce((best, one) => distance(one) < distance(best) ? one : best);
   }
   function median(numbers) {
     const sorted = numbers.toSorted((one, other) => one - other);
@@ -3985,20 +3992,22 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const moves = kept.length ? kept : movesBetween(old, next, old.closedItems());
       const drawn = moves.filter((one) => one.drawn);
       const shift = commonShift(drawn.length ? drawn : moves, this, room);
-      if (!shift) return;
+      const middle = { x: this.x + (shift?.x ?? 0), y: this.y + (shift?.y ?? 0) };
+      const boxes = kept.length ? [] : next.closedItems().filter((item) => next.sides[item]);
       this.stop();
-      this.x += shift.x;
-      this.y += shift.y;
+      Object.assign(this, withBoxInSight(boxes.map((item) => placeOf(next, item)), middle, room));
     }
   };
+  function placeOf({ layout }, item) {
+    return { x: layout.x[item] + layout.width[item] / 2, y: layout.y[item] };
+  }
   function movesBetween(old, next, items) {
-    const place = ({ layout }, item) => ({ x: layout.x[item] + layout.width[item] / 2, y: layout.y[item] });
     return items.flatMap((item) => {
       const { key, group } = old.scene.items[item];
       const other = group ? next.scene.itemOfGroup.get(group.id) : next.scene.itemOfKey[key];
       if (other === void 0) return [];
       const drawn = !!(old.sides[item] && next.sides[other]) && !next.scene.items[other].open;
-      return [{ from: place(old, item), to: place(next, other), drawn }];
+      return [{ from: placeOf(old, item), to: placeOf(next, other), drawn }];
     });
   }
   function nearest2(here, middle, reach) {
