@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given, settings
 
 import freeze_engine as fe
-from freeze_engine.trace import Check, Claim, Interval, Numerics, OutputError
+from freeze_engine.trace import (
+    Block,
+    Check,
+    Claim,
+    GraphSnapshot,
+    Interval,
+    Node,
+    Numerics,
+    OutputError,
+    RuntimeGraph,
+    RuntimeKernel,
+)
 from tests.builders import failed_trace, small_trace, traces
 from tests.two_backends import inductor, torchscript
 from viewer.page import comparison_data
@@ -55,6 +66,38 @@ def test_the_same_trace_twice_has_the_same_findings() -> None:
     ]  # fmt: skip
     assert not any(row["differs"] for section in found.values() for row in section["rows"])
     assert all(row["a"] == row["b"] for section in found.values() for row in section["rows"])
+
+
+def runtime(*kernels: RuntimeKernel, fused: int = 0, **fields: Any) -> RuntimeGraph:
+    groups = tuple(Node(f"g{number}", "prim::TensorExprGroup", blocks=(Block((), (), ()),)) for number in range(fused))
+    return RuntimeGraph("forward", GraphSnapshot((), groups, ()), 3, kernels, **fields)
+
+
+def test_executors_are_compared_by_what_they_run_and_never_by_their_times() -> None:
+    mm, relu = RuntimeKernel("aten::mm", False, 2, 800, 0.8), RuntimeKernel("aten::relu", False, 1, 200, 0.2)
+    first = replace(small_trace(), runtime=(runtime(mm, relu),))
+    slower = replace(small_trace(), runtime=(runtime(replace(mm, time_ns=9000, share=0.9), relu),))
+    title = "What TorchScript's executor runs"
+    assert not sections(first, slower)[title]["differs"]
+    fused = RuntimeKernel("fused_relu", True, 1, 100, 0.1)
+    second = replace(small_trace(), runtime=(runtime(replace(mm, calls=1, share=0.9), fused, fused=1),))
+    found = {name: texts(each) for name, each in rows(first, second, title).items()}
+    assert found == {
+        "Fusion groups": ("none", "1", True),
+        "aten::mm": ("80%", "90%", True),
+        "aten::relu": ("20%", None, True),
+        "fused_relu": (None, "10%", True),
+    }
+
+
+def test_an_executor_that_was_not_looked_at_makes_no_difference() -> None:
+    looked = replace(small_trace(), runtime=(runtime(RuntimeKernel("aten::mm", False, 1, 800, 1.0)),))
+    failed = replace(small_trace(), runtime=(RuntimeGraph("forward", None, reason="It did not run."),))
+    title = "What TorchScript's executor runs"
+    for other, text in ((small_trace(), None), (failed, "not known")):
+        found = rows(looked, other, title)
+        assert texts(found["Fusion groups"]) == ("none", text, False)
+        assert not sections(looked, other)[title]["differs"]
 
 
 def test_a_pass_that_pays_off_in_one_only_differs_where_its_ratios_are_apart() -> None:

@@ -26,6 +26,7 @@ from viewer.views.comparison.cells import (
     row,
     section,
 )
+from viewer.views.comparison.executor import executor_section
 from viewer.views.comparison.latency import payoff_section
 from viewer.views.failure import failure_message
 from viewer.views.measurements import apart
@@ -59,6 +60,7 @@ def finding_sections(diff: fe.TraceDiff, ours: _Findings, theirs: _Findings) -> 
         section("Memory", _memory(diff, ours, theirs), "not measured"),
         section("Held more than once in the final graph", _duplicates(ours, theirs), "not held twice"),
         section("What each pass does on its own", _ablation(diff), "not tried", _ABLATION_NOTE),
+        executor_section(diff),
         section("Notices", _notices(diff), "not given"),
         section("Not recorded", _absent(ours, theirs), "recorded"),
     )
