@@ -329,15 +329,15 @@ def is_operator(target: object) -> bool:
     return isinstance(target, torch._ops.OperatorBase)
 
 
-def profiled(run: Callable[[], object], *, stacks: bool = False) -> Any:
+def profiled(run: Callable[[], object]) -> Any:
     """Runs something under torch's profiler on the CPU, and returns the profiler.
 
     The older profiler is preferred where this torch has it (2.6 to 2.13): the one built on Kineto writes to standard
-    error on some machines.
+    error on some machines. It takes no stacks: TorchScript's interpreter reads its place in the source through
+    functions that may be gone by then, and crashes (2.13).
 
     Args:
         run: called once.
-        stacks: whether each event has its place in the source; in TorchScript that of the node that runs (2.6 to 2.13).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # profiler_legacy is deprecated
@@ -345,7 +345,7 @@ def profiled(run: Callable[[], object], *, stacks: bool = False) -> Any:
             profile = importlib.import_module("torch.autograd.profiler_legacy").profile
         except (ImportError, AttributeError):
             profile = importlib.import_module("torch.autograd.profiler").profile
-        with profile(with_stack=stacks) as profiler:
+        with profile() as profiler:
             run()
     return profiler
 

@@ -115,7 +115,6 @@ def _why_not_fused(graph: GraphSnapshot, devices: frozenset[str]) -> str:
 
 def _timed(calls: Calls, graph: GraphSnapshot) -> tuple[tuple[RuntimeKernel, ...], tuple[RuntimeTime, ...]]:
     """Profiles calls, and returns their kernels, and the times of the graph's nodes."""
-    _, placed = _profile(calls, stacks=True)
     profiles: list[_Profile] = []
     ran: list[Sequence[Ran]] = []
     began_s = time.perf_counter()
@@ -125,13 +124,13 @@ def _timed(calls: Calls, graph: GraphSnapshot) -> tuple[tuple[RuntimeKernel, ...
         ran.append(of_call)
         if made >= _PROFILED_CALLS.start and (time.perf_counter() - began_s) * (made + 1) > _PROFILED_S * made:
             break
-    return typical_kernels(profiles), node_times(graph, placed, ran)
+    return typical_kernels(profiles), node_times(graph, ran)
 
 
-def _profile(calls: Calls, *, stacks: bool = False) -> tuple[_Profile, Sequence[Ran]]:
+def _profile(calls: Calls) -> tuple[_Profile, Sequence[Ran]]:
     given = calls.inputs()  # copying them is no part of a call
     try:
-        profiler = profiled(lambda: calls.run(*given.args, **given.kwargs), stacks=stacks)
+        profiler = profiled(lambda: calls.run(*given.args, **given.kwargs))
     finally:
         calls.restore()
     kernels = {
