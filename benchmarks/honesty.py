@@ -2,7 +2,7 @@
 
 First it simulates series of samples with a known true value, and prints how often the intervals contain it: those of an
 absolute median, also for autocorrelated samples, and those of a ratio. It also prints how often the procedure finds a
-slowdown of the size that stands beside *no measurable difference*. Then it runs the whole procedure many times: on
+slowdown of the size that is shown beside *no measurable difference*. Then it runs the whole procedure many times: on
 identical copies of one frozen graph (A against A), where every claim is false; with a copy among them that does 5% more
 work, which it should find; and with a copy whose extra work is the smallest difference that the A/A run says it would
 find. It compares each copy with the first and with the one before it, like the steps of a recording. Run it from the

@@ -141,7 +141,7 @@ class GraphBuilder:
         return node
 
     def literal(self, op: str, text: str, kind: str) -> str:
-        """Returns the value of a literal; equal ones share a node, which stands at the beginning of the graph."""
+        """Returns the value of a literal; equal ones share a node, which is at the beginning of the graph."""
         key = (text, kind)
         if key not in self._constants:
             self._count += 1

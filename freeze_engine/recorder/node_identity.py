@@ -39,7 +39,7 @@ def assign_ids(
 
     A new node that defines values is named after the first, followed by ``'2``, ``'3``, … if that id has been
     used. A new node that defines none is named ``operator#0``, ``operator#1``, … in order, with the scope of the
-    subgraph it stands in (`freeze_engine.trace.Block.scope`) before that.
+    subgraph it is in (`freeze_engine.trace.Block.scope`) before that.
 
     Args:
         previous: the same method's snapshot one step earlier, with final ids, or ``None`` for the first.
@@ -162,7 +162,7 @@ def _match_displaced(previous: GraphSnapshot, current: GraphSnapshot, matches: d
 
 
 def _scoped(nodes: Iterable[Node], scope: str = "") -> Iterator[tuple[str, Node]]:
-    """Yields every node, nested ones right after the node that holds them, with the scope it stands in."""
+    """Yields every node, nested ones right after the node that holds them, with the scope it is in."""
     for node in nodes:
         yield scope, node
         for block in node.blocks:

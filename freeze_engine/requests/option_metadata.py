@@ -50,7 +50,7 @@ class OptionField:
         metavar: placeholder of the value in the program's help.
         choices: the values to choose from; those of a ``yes_no`` are ``None``, ``True`` and ``False``.
         takes_many: whether one ``--FLAG`` takes several names.
-        empty: what stands in the form's field while there is no value.
+        empty: what is in the form's field while there is no value.
         needs: name of the switch that must be on for the option to matter.
         backend: the only backend that has the option, ``None`` if each has.
     """

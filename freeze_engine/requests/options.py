@@ -146,7 +146,7 @@ class InductorOptions:
         """Checks the names.
 
         Raises:
-            FreezerError: there is no such mode, or a text stands where names are due.
+            FreezerError: there is no such mode, or a text is given where names are due.
         """
         if self.mode is not None and self.mode not in COMPILE_MODES:
             meant = did_you_mean(str(self.mode), COMPILE_MODES)
@@ -172,7 +172,7 @@ class AOTInductorOptions:
         """Checks the names.
 
         Raises:
-            FreezerError: the package has another ending than torch accepts, or a text stands where names are due.
+            FreezerError: the package has another ending than torch accepts, or a text is given where names are due.
         """
         if self.package and not str(self.package).endswith(".pt2"):
             raise FreezerError(f"package={str(self.package)!r}: torch writes packages with the ending .pt2 only")
@@ -257,7 +257,7 @@ class Measure:
         """Checks the numbers.
 
         Raises:
-            FreezerError: one is too small, or a text stands where devices are due.
+            FreezerError: one is too small, or a text is given where devices are due.
         """
         _check_names("devices", self.devices)
         if not 0 <= self.seconds < float("inf"):

@@ -32,7 +32,7 @@ class NearMiss:
         step: index of the step that could have done it.
         kind: the fold, named as in `Rewrite.kind`.
         node: id of the remaining node (the batch norm, add or mul).
-        neighbour: id of the conv or linear it stands next to; empty where the pass took that away.
+        neighbour: id of the conv or linear it is next to; empty where the pass took that away.
         reason: the first condition of torch's that fails: ``shared_weights``, ``several_uses``,
             ``operand_not_constant``, ``training_statistics``, ``no_running_stats``, ``dtype``, ``shape``, …; for what
             torch does not look for ``unsupported_op``, ``in_between``, ``activation_between``, ``before_conv``,

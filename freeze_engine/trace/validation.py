@@ -50,7 +50,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
     - Rewrites, writes, near misses and evidence name nodes of the snapshots they speak of.
     - No two baselines have the same name, no two passes of the ablation the same stage and name, and nothing has two
       latencies on one device.
-    - Attributes are sorted by path, which is unique; a reason stands with ``preserved`` and only there. One that is the
+    - Attributes are sorted by path, which is unique; a reason belongs to ``preserved`` and only there. One that is the
       same as another names an attribute that is the same as no other.
     - Locations name values of the method's final graph; step indices are in range.
     - A summary of numbers counts no more elements than were looked at.
@@ -79,7 +79,7 @@ def problems(trace: Trace) -> tuple[str, ...]:
 def _numbered(trace: Trace) -> Iterator[str]:
     for position, step in enumerate(trace.steps):
         if step.index != position:
-            yield f"step {step.index} ({step.name}): stands at position {position}"
+            yield f"step {step.index} ({step.name}): is at position {position}"
 
 
 def _nested(trace: Trace) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _inputs(trace: Trace) -> Iterator[str]:
 def _fates(trace: Trace) -> Iterator[str]:
     for fate, following in pairwise(trace.attributes):
         if fate.path >= following.path:
-            yield f"attribute {following.path!r}: stands after {fate.path!r}; paths are sorted and unique"
+            yield f"attribute {following.path!r}: comes after {fate.path!r}; paths are sorted and unique"
     for fate in trace.attributes:
         if (fate.fate == "preserved") != (fate.reason is not None):
             yield f"attribute {fate.path!r}: is {fate.fate} with the reason {fate.reason}"

@@ -29,7 +29,7 @@ test("equal texts have only common lines, counted from 1", () => {
   );
 });
 
-test("removed lines stand before added ones", () => {
+test("removed lines come before added ones", () => {
   assert.deepEqual(marked(compare("a\nb\nc", "a\nx\nc")), [" a", "-b", "+x", " c"]);
 });
 

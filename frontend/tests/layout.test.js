@@ -55,7 +55,7 @@ test("layers are longest paths, and sources stand near their readers", () => {
   assert.deepEqual(made.layer, [0, 0, 1, 2, 2, 3]);
 });
 
-test("a box that no edge places stands beside the one that ran before it", () => {
+test("a box that no edge places is beside the one that ran before it", () => {
   assert.deepEqual(layOut([ROOT, BOX, BOX, BOX], [1, 2]).layer, [0, 0, 1, 1]);
 });
 

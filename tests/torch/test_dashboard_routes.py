@@ -17,7 +17,7 @@ HEADERS = ("content-security-policy", "x-content-type-options", "referrer-policy
 DOCUMENTED = {200, 206, 303, 304, 400, 403, 404, 405, 409, 411, 413, 415, 416, 426}
 REFUSED = {400, 403}
 
-# What stands in the place of a part of a path, or of the value of an argument.
+# What is in the place of a part of a path, or of the value of an argument.
 NAMES = {
     "plain": "x",
     "nothing": "",

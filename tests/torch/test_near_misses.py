@@ -389,7 +389,7 @@ CASES: list[tuple[nn.Module, NearMiss, nn.Module, Any, str]] = [
             NORM,
             CONV,
             "in_fork",
-            "It stands in a forked subgraph, which torch's passes after freezing do not enter.",
+            "It is in a forked subgraph, which torch's passes after freezing do not enter.",
             "Call the function directly instead of through torch.jit.fork.",
         ),
         Chain().eval(),

@@ -237,7 +237,7 @@ def imports_of(package: str) -> Iterator[tuple[str, str]]:
 
 
 def is_within(module: str, rooms: Iterable[str]) -> bool:
-    """Whether a dotted name, without its package, is one of some rooms or stands in one."""
+    """Whether a dotted name, without its package, is one of some rooms or is in one."""
     return any(f"{module}.".startswith(f"{room}.") for room in rooms)
 
 

@@ -1,4 +1,4 @@
-"""Wherever *no measurable difference* is printed, the difference that would have shown stands beside it."""
+"""Wherever *no measurable difference* is printed, the difference that would have shown is beside it."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ def test_all_obstacles_are_reported_in_order() -> None:
         "4",
         "f/3",
         "in_fork",
-        "It stands in a forked subgraph, which torch's passes after freezing do not enter. "
+        "It is in a forked subgraph, which torch's passes after freezing do not enter. "
         "Also: Of aten::batch_norm (%4), weight is computed at run time by aten::neg (%n) and bias is computed at run "
         "time by aten::neg (%n). "
         "Also: running_mean and running_var are None, so that every batch is normalised by its own statistics. "

@@ -173,7 +173,7 @@ CPU, HALF = "Float(1, 4, strides=[4, 1], device=cpu)", "BFloat16(1, 4, strides=[
 NO_BATCH = "The graph has no batched matrix product, as attention has; torch pads the others for a GPU only."
 NOT_SCALED = "No softmax reads the output of a multiplication or division directly."
 NOTHING_KNOWN = "The graph constructs no tensor (full, zeros, arange, …) and holds no constant, so no value is known."
-LOCAL = "Each node stands right before the first node that reads it already."
+LOCAL = "Each node comes right before the first node that reads it already."
 NOTHING_LOWERED = (
     "The graph has no packed convolution or linear, matrix product, cumsum, softmax or quantized operator."
 )
@@ -181,7 +181,7 @@ CONVOLUTION = node("c", "aten.convolution.default", "x w", type=CPU)
 MATMUL = node("m", "aten.mm.default", "x w", type=CPU)
 ATTRIBUTE = node("w", "get_attr", type=CPU, target="_frozen_param0")
 NO_HALF = "No convolution or matrix product computes in half precision."
-IN_ORDER = "Each node stands after what it reads already."
+IN_ORDER = "Each node comes after what it reads already."
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
 @pytest.mark.parametrize(
     ("trace", "expected"),
     [
-        (with_step(3, index=7), ("step 7 (Inline): stands at position 3",)),
+        (with_step(3, index=7), ("step 7 (Inline): is at position 3",)),
         (
             with_step(3, graph=SMALL.steps[5].graph),
             ("step 3 (Inline): changed nothing, but its graph differs from that of step 1",),
@@ -178,11 +178,11 @@ WRITTEN = Evidence("fact", "forward", 2, "seen.1", "aten::add_", None, (ChainLin
         ),
         (
             replace(SMALL, attributes=(SMALL.attributes[0], *SMALL.attributes)),
-            ("attribute 'block': stands after 'block'; paths are sorted and unique",),
+            ("attribute 'block': comes after 'block'; paths are sorted and unique",),
         ),
         (
             replace(SMALL, attributes=SMALL.attributes[1::-1]),
-            ("attribute 'block': stands after 'block.bn.weight'; paths are sorted and unique",),
+            ("attribute 'block': comes after 'block.bn.weight'; paths are sorted and unique",),
         ),
         (with_fate("count", reason=None), ("attribute 'count': is preserved with the reason None",)),
         (with_fate("label", reason="unknown"), ("attribute 'label': is inlined with the reason unknown",)),

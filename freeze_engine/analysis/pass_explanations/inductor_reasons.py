@@ -122,16 +122,16 @@ def nothing_to_lower(occasion: Occasion) -> str | None:
 
 
 def local_already(occasion: Occasion) -> str | None:
-    """Each node stands right before its first reader."""
+    """Each node comes right before its first reader."""
     graph = occasion.graph
     if graph.has_part("copy_", "rand", "bernoulli", "_c10d", "wait_tensor") or not graph.is_local:
         return None
-    return "Each node stands right before the first node that reads it already."
+    return "Each node comes right before the first node that reads it already."
 
 
 def in_order(occasion: Occasion) -> str | None:
-    """Each node stands after what it reads."""
-    return "Each node stands after what it reads already." if occasion.graph.is_ordered else None
+    """Each node comes after what it reads."""
+    return "Each node comes after what it reads already." if occasion.graph.is_ordered else None
 
 
 def nothing_around_packed_linear(occasion: Occasion) -> str | None:

@@ -200,7 +200,7 @@ class _Call:
         counts = Counter(keys)
         unclear = {key: _common(known) for key, known in alike.items() if len(known) != counts[key]}
         left = {key: iter(known) for key, known in alike.items()}
-        # Each of these stands in a list or in `unclear` meanwhile, so its identity stays its own.
+        # Each of these is in a list or in `unclear` meanwhile, so its identity stays its own.
         known_to: dict[int, _Calls] = {}
         for key, own in zip(keys, calls, strict=True):
             inner = unclear.get(key) or (next(left[key]) if key in left else own)

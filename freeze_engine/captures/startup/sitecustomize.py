@@ -1,6 +1,6 @@
 """Python runs this at the start of a child process that ``freezer-ui run`` records.
 
-It stands in the place of the user's own ``sitecustomize``, so it runs that first.
+It takes the place of the user's own ``sitecustomize``, so it runs that first.
 """
 
 import importlib

@@ -40,7 +40,7 @@ class Weight:
     """A parameter or buffer.
 
     Attributes:
-        paths: where it stands in the module; several where it is tied.
+        paths: where it is in the module; several where it is tied.
         tensor: its value.
         holders: the attributes that are set to assign another one.
     """

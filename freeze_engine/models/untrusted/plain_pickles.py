@@ -1,6 +1,6 @@
 """Reads what `torch.save` wrote of plain values, without torch and without calling anything that the file names.
 
-Unpickling calls functions. Here all that a file can name are the few things below, which only note what stands in the
+Unpickling calls functions. Here all that a file can name are the few things below, which only note what is in the
 file; everything else is refused. What comes out is inert: numbers, texts, lists, tuples, dictionaries, and descriptions
 of tensors, whose bounds have been compared with the bytes that are there.
 """

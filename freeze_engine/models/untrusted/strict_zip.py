@@ -5,7 +5,7 @@ in other ways, and take a size from the local or from the central header. A file
 opened with another can show each of them something else. This reader accepts the plain form that torch and `zipfile`
 write, in which no two readers can disagree, and refuses all else:
 
-* the directory ends with the file, without a comment; nothing stands before, between or after the members;
+* the directory ends with the file, without a comment; nothing comes before, between or after the members;
 * each local header says what the central one says, and nobody else uses its bytes;
 * names are relative, and no two are equal when case, Unicode forms and slashes are ignored.
 """
@@ -52,7 +52,7 @@ class ZipMember:
     """A file in a zip file.
 
     Attributes:
-        name: as it stands in both headers.
+        name: as it is in both headers.
         is_stored: its bytes stand in the file as they are; otherwise they are deflated.
         crc: CRC-32 of the bytes before they were packed.
         packed_bytes: how many bytes the file has of it.

@@ -1,7 +1,7 @@
 """Rules of single fields: text that can be written, numbers within bounds, words of a list.
 
-One pass over the dataclasses of a trace. What is shared is visited once: a node that stands in thirty snapshots costs
-as much as one that stands in one.
+One pass over the dataclasses of a trace. What is shared is visited once: a node that is in thirty snapshots costs
+as much as one that is in one.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def fold_near_misses(step: int, before: GraphSnapshot, after: GraphSnapshot, kno
         earlier = judged.get(candidate.node.id)
         if earlier is not None:
             found = tuple(obstacles(graph, earlier, known))
-        else:  # it stands beside the conv only since this round
+        else:  # it is beside the conv only since this round
             found = tuple(obstacles(left, replace(candidate, is_refolded=True), known)) or (_EVERY_ROUND,)
         yield replace(_near_miss(step, candidate, found), saved_bytes=_saved_bytes(candidate))
 
@@ -137,7 +137,7 @@ def _misfold(candidate: FoldCandidate) -> str:
 
 
 def _beside(node: Node, graph: UseDef, known: Known) -> Iterator[FoldCandidate]:
-    first = node.attribute("self")  # a number stands first, as in 1 - y
+    first = node.attribute("self")  # a number comes first, as in 1 - y
     for index, value in enumerate(node.inputs):
         place = 1 if first is not None else index
         found = _computation(graph, value)

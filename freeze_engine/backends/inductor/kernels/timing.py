@@ -235,7 +235,7 @@ def _with_clock(code: str, names: dict[str, Any], clock: _Clock) -> Callable[[li
 
 
 def _running(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yields what runs a program, without what compiles its kernels; what calls them may stand before or after that."""
+    """Yields what runs a program, without what compiles its kernels; what calls them may come before or after that."""
     made = False
     for each in statements:
         if isinstance(each, (ast.ClassDef, ast.FunctionDef)) or (made and isinstance(each, ast.Assign)):

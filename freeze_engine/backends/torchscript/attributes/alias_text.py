@@ -22,7 +22,7 @@ def alias_analysis(
 
     Args:
         graph: the live graph; its values may be numbered differently (torch renumbers a copy).
-        snapshot: the same graph as it stands in the trace.
+        snapshot: the same graph as it is in the trace.
         parse: reads the text of a graph.
 
     Returns:

@@ -190,7 +190,7 @@ class WriterSearch:
     def _writes_into(self, name: str) -> Iterator[tuple[Node, str]]:
         """Yields each writer with the name of a value that it writes, where that may be memory of ``name``.
 
-        Every attribute is compared with every write, so the comparison stands here and not in a function.
+        Every attribute is compared with every write, so the comparison is here and not in a function.
         """
         may_alias, value = self._database.may_contain_alias, self._values.get(name)
         if value is not None and self._is_unwritten(value):

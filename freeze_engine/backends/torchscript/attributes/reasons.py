@@ -1,7 +1,7 @@
 """Reasons why an attribute is still on the frozen module, with their evidence.
 
 The rules are those of ``AttributePropagator`` in ``torch/csrc/jit/passes/freeze_module.cpp`` (torch 2.13.0).
-Each verdict stands on torch's own log line, on a node of the recorded graph, or on torch's alias analysis; what
+Each verdict rests on torch's own log line, on a node of the recorded graph, or on torch's alias analysis; what
 none of these shows is ``unknown``.
 """
 

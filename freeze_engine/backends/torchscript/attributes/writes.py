@@ -92,7 +92,7 @@ def evidence_of(fact: str, record: MethodRecord, access: SlotAccess, step: Step 
         fact: what it shows.
         record: of the method.
         access: the read or write.
-        step: whose graph it stands in; by default the one that torch searched for writes.
+        step: whose graph it is in; by default the one that torch searched for writes.
     """
     node, step = access.node, step or record.searched
     return Evidence(fact, record.method, step.index, node.id, node.op, node.source)

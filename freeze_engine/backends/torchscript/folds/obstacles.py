@@ -64,7 +64,7 @@ def fork(graph: UseDef, node: Node) -> Iterator[Obstacle]:
     if node.id in graph.forked:
         yield Obstacle(
             "in_fork",
-            "It stands in a forked subgraph, which torch's passes after freezing do not enter.",
+            "It is in a forked subgraph, which torch's passes after freezing do not enter.",
             "Call the function directly instead of through torch.jit.fork.",
         )
 

@@ -129,7 +129,7 @@ def _between(graph: UseDef, candidate: FoldCandidate, others: Iterator[Obstacle]
     what = " and ".join(f"{node.op} (%{node.id})" for node in between)
     yield Obstacle(
         "in_between",
-        f"{what} {'stands' if len(between) == 1 else 'stand'} between {candidate.neighbour.op} and "
+        f"{what} {'is' if len(between) == 1 else 'are'} between {candidate.neighbour.op} and "
         f"{candidate.node.op}; torch folds what directly follows only.",
         _leave_out(graph, candidate, between),
     )
@@ -187,7 +187,7 @@ def _after(graph: UseDef, candidate: FoldCandidate, others: Iterator[Obstacle]) 
         return
     yield Obstacle(
         "in_between",
-        f"{between.op} (%{between.id}) stands between {candidate.neighbour.op} and {candidate.node.op}; torch folds "
+        f"{between.op} (%{between.id}) is between {candidate.neighbour.op} and {candidate.node.op}; torch folds "
         "what directly follows only.",
         f"Put {between.op} after the batch norm: the outputs are the same, since "
         + ("every weight of the batch norm is positive." if between.op in _MAXIMA else "it takes averages."),
@@ -217,7 +217,7 @@ def _is_positive(weight: Constant | None) -> bool:
 def _activation(between: Node, candidate: FoldCandidate) -> Iterator[Obstacle]:
     yield Obstacle(
         "activation_between",
-        f"{between.op} (%{between.id}) stands between {candidate.neighbour.op} and the batch norm, and does not only "
+        f"{between.op} (%{between.id}) is between {candidate.neighbour.op} and the batch norm, and does not only "
         "scale: a model with the batch norm before it, trained so, would fold, no other.",
     )
 
@@ -259,7 +259,7 @@ def _before_convs(graph: UseDef) -> Iterator[Found]:
 
 
 def _before_conv(graph: UseDef, conv: Node) -> Obstacle:
-    stands = f"The batch norm stands before {conv.op} (%{conv.id}); torch folds one that follows a conv only."
+    stands = f"The batch norm comes before {conv.op} (%{conv.id}); torch folds one that follows a conv only."
     if _is_unpadded(graph, conv):
         return Obstacle(
             "before_conv",

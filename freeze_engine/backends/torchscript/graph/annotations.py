@@ -60,7 +60,7 @@ class Annotations:
     def __init__(self, modules: Mapping[str, str], constants: Mapping[str, Constant]) -> None:
         self._modules = modules
         self._constants = constants
-        # What was given stands beside its annotated form, so that its identity stays its own.
+        # What was given is kept beside its annotated form, so that its identity stays its own.
         self._known: dict[int, tuple[Node, Node]] = {}
         self._graphs: dict[int, tuple[GraphSnapshot, GraphSnapshot]] = {}
 

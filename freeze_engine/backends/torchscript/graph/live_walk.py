@@ -70,7 +70,7 @@ class LiveWalks:
     """The walks through live graphs that do not change any more, each done once."""
 
     def __init__(self) -> None:
-        # A graph stands beside its nodes, so that its identity stays its own.
+        # A graph is kept beside its nodes, so that its identity stays its own.
         self._known: dict[int, tuple[Any, list[tuple[Any, str]]]] = {}
 
     def kinds(self, graph: Any) -> list[tuple[Any, str]]:

@@ -39,7 +39,7 @@ class Rebuilder:
 
     def __init__(self, submodule: Callable[[str], Any]) -> None:
         self._submodule = submodule
-        # Each node stands beside its line, so that its identity stays its own.
+        # Each node is kept beside its line, so that its identity stays its own.
         self._lines: dict[int, tuple[Node, str]] = {}
 
     def rebuild(self, snapshot: GraphSnapshot, self_path: str, constant: Callable[[str], Any]) -> Any:

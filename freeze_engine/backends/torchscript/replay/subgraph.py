@@ -35,7 +35,7 @@ def cut_out(snapshot: GraphSnapshot, live: LiveStep, nodes: Iterable[str]) -> Cu
         nodes: ids of the nodes, constants among them passed over.
 
     Returns:
-        The graph of the nodes, ``None`` where one of them stands in a block, or reads nothing but constants.
+        The graph of the nodes, ``None`` where one of them is in a block, or reads nothing but constants.
     """
     wanted = frozenset(nodes)
     whole = live.graph.copy()
