@@ -346,9 +346,8 @@ def tied_trace() -> Trace:
                 3,
                 (RuntimeKernel("aten::conv2d", False, 1, 900, 0.75),),
                 times=(
-                    RuntimeTime((first.graph.nodes[0].id,), (), 900),
-                    RuntimeTime((), (SourceRef(FILE, 4),), 200),
-                    RuntimeTime((), (), 100),
+                    RuntimeTime((first.graph.nodes[0].id,), 900),
+                    RuntimeTime((), 100),
                 ),
             ),
             RuntimeGraph("describe", None, reason="it was not run"),

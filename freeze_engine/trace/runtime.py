@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from freeze_engine.trace.graph import GraphSnapshot
-from freeze_engine.trace.source import SourceRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +32,10 @@ class RuntimeTime:
 
     Attributes:
         nodes: ids of nodes of `RuntimeGraph.graph`; empty if the time belongs to none that is known.
-        sources: where torch was in the source, the innermost call first, if no node is known; empty if that is not
-            known either, and the time belongs to no line.
         time_ns: time in ns, with what the operators call; the median of several calls.
     """
 
     nodes: tuple[str, ...]
-    sources: tuple[SourceRef, ...]
     time_ns: int
 
 

@@ -163,7 +163,9 @@ def test_questions_are_answered_and_refused(listener: Page) -> None:
     assert _ask(listener, type="parse_input", text="1x3")["says"] == "float32 1×3, standard normal"
     assert "is not a shape" in _refused(listener, type="parse_input", text="x")
     assert "There is no message of type" in _refused(listener, type="eval")
-    assert "would run code of this machine" in _refused(listener, **(RECORD | {"model": "os:getcwd"}))
+    assert "is Python code of this machine, which this page may not run" in _refused(
+        listener, **(RECORD | {"model": "os:getcwd"})
+    )
 
 
 def test_a_recording_is_followed_from_every_tab(

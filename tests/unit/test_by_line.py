@@ -211,7 +211,7 @@ def test_operators_of_the_executor_give_their_time_to_the_lines_that_they_do_the
     folded = node("conv", "aten::conv2d", "x", 3, attributes=(("bias", "1"),))
     rewrite = Rewrite("conv_bn", ("conv", "norm"), ("conv",))
     steps = traced(graph(CONV, NORM, RELU), graph(folded, RELU), rewrites={1: (rewrite,)})
-    times = (RuntimeTime(("conv",), (), 60), RuntimeTime(("relu",), (), 30), RuntimeTime((), (), 10))
+    times = (RuntimeTime(("conv",), 60), RuntimeTime(("relu",), 30), RuntimeTime((), 10))
     trace = replace(steps, runtime=(ran(*times),))
     lines = {line.line: line.times for line in own(trace).lines}
     assert lines[3] == lines[4] == (LineTime(None, 0, 60, 100),)  # the fold made one operator of two lines
@@ -222,15 +222,14 @@ def test_operators_of_the_executor_give_their_time_to_the_lines_that_they_do_the
 
 def test_a_group_of_nodes_shares_its_time() -> None:
     group = Node("g", "prim::TensorExprGroup", (), (Value("g", "Tensor"),), blocks=(Block((), (NORM, RELU), ()),))
-    either = RuntimeTime(("conv", "relu"), (), 30)
-    times = (RuntimeTime(("g",), (), 50), either, RuntimeTime((), (SourceRef(MODEL, 9),), 20))
+    either = RuntimeTime(("conv", "relu"), 30)
+    times = (RuntimeTime(("g",), 70), either)
     trace = traced(graph(CONV, NORM, RELU), runtime=(ran(*times, group=group),))
     lines = {line.line: line.times for line in own(trace).lines}
     assert lines == {
         3: (LineTime(None, 0, 30, 100),),
-        4: (LineTime(None, 0, 50, 100),),
-        5: (LineTime(None, 0, 80, 100),),
-        9: (LineTime(None, 20, 0, 100),),
+        4: (LineTime(None, 0, 70, 100),),
+        5: (LineTime(None, 0, 100, 100),),
     }
     assert source_outcome(trace).of_no_line == ()
 

@@ -210,9 +210,9 @@ def test_missing_fields_get_defaults(server: Server) -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"model": "package.module:factory"}, "would run code of this machine"),
-        ({"model": "os:getcwd"}, "would run code of this machine"),
-        ({"model": " os:getcwd "}, "would run code of this machine"),
+        ({"model": "package.module:factory"}, "is Python code of this machine, which this page may not run"),
+        ({"model": "os:getcwd"}, "is Python code of this machine, which this page may not run"),
+        ({"model": " os:getcwd "}, "is Python code of this machine, which this page may not run"),
         ({"model": "example:no"}, "There is no example:no"),
         ({"model": "missing.pt"}, "There is no file 'missing.pt'"),
         ({"model": ""}, "There is no file"),
@@ -270,7 +270,9 @@ def test_factories_are_refused_wherever_a_model_is_named(
 ) -> None:
     monkeypatch.setattr(worker, "inspect_model", lambda *given, **options: pytest.fail("asked"), raising=False)
     monkeypatch.setattr(worker, "try_model", lambda *given, **options: pytest.fail("asked"), raising=False)
-    assert "would run code of this machine" in server.refused(**(RECORD | {"type": kind, "model": "os:getcwd"}))
+    assert "is Python code of this machine, which this page may not run" in server.refused(
+        **(RECORD | {"type": kind, "model": "os:getcwd"})
+    )
 
 
 def test_a_file_is_named_by_its_absolute_path(server: Server, tmp_path: Path) -> None:
@@ -557,7 +559,7 @@ def test_the_float_model_is_a_file_or_example_like_the_model(server: Server, tmp
     assert [request.float_model for request in server.requests] == [str(other), "example:counter", None]
     assert [form_values(request)["float_model"] for request in server.requests] == [str(other), "example:counter", None]
     for given, says in (
-        ("package.module:factory", "would run code of this machine"),
+        ("package.module:factory", "is Python code of this machine, which this page may not run"),
         (str(tmp_path), "is a folder; choose a model file in it"),
         (str(FROZEN), "is a TorchScript file, whose layers do not show what they compute"),
         (3, "it has to be a text"),

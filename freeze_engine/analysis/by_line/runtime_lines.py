@@ -38,9 +38,7 @@ def runtime_lines(
 
 
 def _parts(time: RuntimeTime, nodes: Mapping[str, Node], following: Following) -> list[Places]:
-    """Returns the lines of each node whose time it may be; where no node is known, those that torch was at."""
-    if not time.nodes:
-        return [frozenset((source.file, source.line) for source in time.sources)] if time.sources else []
+    """Returns the lines of each node whose time it may be."""
     operators = (node for name in time.nodes for node in _operators(nodes[name]))
     return [part for node in operators for part in _lines(node, following)]
 

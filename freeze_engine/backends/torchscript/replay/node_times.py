@@ -80,7 +80,7 @@ def node_times(graph: GraphSnapshot, calls: Sequence[Sequence[Ran]]) -> tuple[Ru
         at[nodes].append(index)
     times = [
         RuntimeTime(
-            nodes, (), round(1000 * statistics.median_low(sum(call[index].took_us for index in own) for call in alike))
+            nodes, round(1000 * statistics.median_low(sum(call[index].took_us for index in own) for call in alike))
         )
         for nodes, own in at.items()
     ]
