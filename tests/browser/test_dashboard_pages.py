@@ -368,7 +368,8 @@ def test_actions_of_a_trace(opened: Opener) -> None:
     assert page.evaluate(f"{actions}.map((action) => action.label)") == labels
 
     def run(label: str) -> None:
-        page.evaluate(f"(label) => dashboard.page.viewer.act({actions}.find((one) => one.label === label))", label)
+        found = f"{actions}.find((one) => one.label === label)"
+        page.evaluate(f"(label) => {found}.run(dashboard.page.viewer)", label)
 
     run("Export report")
     assert page.evaluate("downloaded") == "/trace/report?path=%2Ftraces%2Fsmall.fztrace"

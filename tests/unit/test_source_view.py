@@ -40,8 +40,8 @@ def test_a_shared_time_is_not_divided() -> None:
 def test_time_that_belongs_to_no_line_has_a_note() -> None:
     view = source_view(tied_trace())
     times = [time for file in view["files"] for row in file["lines"] for time in row["times"]]
-    assert [time["alone"] for time in times if time["of"] == "TorchScript's executor"] == [0.9167]
-    assert view["notes"]["rest"] == "Not attributed to any line: 8% of the time of all operators."
+    assert [time["alone"] for time in times if time["of"] == "TorchScript's executor"] == [0.9]
+    assert view["notes"]["rest"] == "Not attributed to any line: 10% of the time of all operators."
     assert view["notes"]["time"] == ""
 
 
