@@ -257,7 +257,9 @@ class WorkerProcess:
         """Runs on the thread of the limits, while another thread reads what the process prints."""
         self.dump_stack()
         until_s, before = time.monotonic() + _STACK_S, -1
-        while self._process.returncode is None and time.monotonic() < until_s and not self._has_stack(before):
+        while self._process.returncode is None and time.monotonic() < until_s:
+            if self._has_stack(before) or self._watch.is_far_exceeded():
+                break
             before = self._written
             time.sleep(_STACK_LOOK_S)
         self.kill()

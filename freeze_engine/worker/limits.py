@@ -97,21 +97,27 @@ class LimitWatch:
         if self._thread.ident is not None and self._thread is not threading.current_thread():
             self._thread.join()
 
+    def is_far_exceeded(self) -> bool:
+        """Returns whether the worker takes half as much again as a limit allows, so that it must be killed at once."""
+        limits = self._limits
+        raised = (limits.memory_bytes, limits.processes, limits.folder_bytes)
+        return self._found(Limits(*(None if most is None else most + most // 2 for most in raised))) is not None
+
     def _look(self) -> None:
         pause_s = 0.0
         while not self._stopped.wait(pause_s):
             began_s = time.thread_time()
-            self.excess = self._found()
+            self.excess = self._found(self._limits)
             if self.excess is not None:
                 self._end()
                 return
             pause_s = max(_LOOK_S, (time.thread_time() - began_s) * _SHARE)
 
-    def _found(self) -> Excess | None:
-        most, limit_bytes = self._limits.processes, self._limits.memory_bytes
+    def _found(self, limits: Limits) -> Excess | None:
+        most, limit_bytes = limits.processes, limits.memory_bytes
         if most is not None and len(self._tree.pids()) > most:
             return Excess(PROCESS_LIMIT, f"it started more than {most} processes, its limit")
-        most_bytes = self._limits.folder_bytes
+        most_bytes = limits.folder_bytes
         if most_bytes is not None and self._folder is not None and disk_bytes(self._folder) > most_bytes:
             return Excess(DISK_LIMIT, f"its files took more than {size_text(most_bytes)} of the disk, their limit")
         taken = None if limit_bytes is None else self._tree.takes_more_than(limit_bytes)

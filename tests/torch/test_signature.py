@@ -15,6 +15,7 @@ from freeze_engine.errors import ModelSpecError
 from freeze_engine.models import CallFix, LoadedModel, ModelParameter
 from freeze_engine.models.binding import check_binding
 from freeze_engine.models.inspection import parameters_of
+from freeze_engine.models.signature.unwritable import is_unwritable
 from freeze_engine.models.trial.call import output_text, try_call
 
 
@@ -246,7 +247,6 @@ class Nothing(nn.Module):
         (Batch(), ["1x4"], "batch", "dict[str, Tensor]"),
         (Several(), ["1x4"], "xs", "list[Tensor]"),
         (Mode(), ["1x4", "1x4"], "mode", "str"),
-        (Attributes(), ["1x4"], "point", "an object with .left"),
     ],
 )
 def test_an_input_that_cannot_be_written_names_the_way_out(
@@ -262,6 +262,34 @@ def test_an_input_that_cannot_be_written_names_the_way_out(
     )
     (parameter,) = (each for each in parameters or () if each.name == name)
     assert ("Write a function that returns the model and its inputs" in parameter.note) == bool(parameter.type)
+
+
+def test_attribute_that_no_tensor_has_may_be_that_of_an_object() -> None:
+    model = loaded(Attributes().eval())
+    failure = try_call(model, ["1x4"], parameters_of(model)).failure
+    assert failure is not None
+    assert (failure.parameter, failure.at, failure.fixes) == ("point", 0, ())
+    assert failure.message.startswith("a tensor has no attribute left. If point is to be an object that has it: inputs")
+
+
+@pytest.mark.parametrize(
+    ("declared", "is_so"),
+    [
+        ("Dict[str, int | float]", True),
+        ("list[Tensor | None]", True),
+        ("Union[Dict[str, Tensor], List[Tensor]]", True),
+        ("typing.Optional[typing.List[int]]", True),
+        ("dict[str, Tensor] | None", True),
+        ("Tensor | list[Tensor]", False),
+        ("Union[List[Tensor], Tensor]", False),
+        ("Optional[Tensor]", False),
+        ("None", False),
+        ("", False),
+        ("Stringed", False),
+    ],
+)
+def test_type_that_no_input_can_have_is_known(declared: str, is_so: bool) -> None:
+    assert is_unwritable(declared) is is_so
 
 
 def test_a_command_does_not_ask_for_an_input_that_cannot_be_written() -> None:

@@ -19,12 +19,14 @@ from freeze_engine.worker.process_tree import HAS_PROC, ProcessTree
 pytestmark = pytest.mark.skipif(not HAS_PROC, reason="needs /proc")
 
 MIB = 1 << 20
-WAIT = "import sys; print('ready', flush=True); sys.stdin.read()"
+#: In one piece, whoever else writes there.
+READY = "__import__('os').write(1, b'ready' + bytes([10]))"
+WAIT = f"import sys; {READY}; sys.stdin.read()"
 #: Starts a process that leaves the session and whose parent ends at once.
 LEAVING = f"""
 import os, subprocess, sys
 middle = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True)"
-subprocess.run([sys.executable, "-c", middle, "print('ready', flush=True); import time; time.sleep(600)"])
+subprocess.run([sys.executable, "-c", middle, {READY + "; import time; time.sleep(600)"!r}])
 {WAIT}
 """
 FORKING = f"""
@@ -51,7 +53,7 @@ def tree_of(code: str, environment: dict[str, str] | None = None) -> Iterator[Pr
     )
     tree.begins_with(process.pid)
     try:
-        for _ in range(code.count("'ready'")):
+        for _ in range(code.count("b'ready'")):
             assert process.stdout.readline() == b"ready\n"
         yield tree
     finally:
@@ -126,6 +128,13 @@ def test_process_over_its_limit_is_killed(allowed, limit, said):
         watch.stop()
     assert watch.excess is not None
     assert (watch.excess.limit, watch.excess.message[-len(said) :]) == (limit, said)
+
+
+@pytest.mark.parametrize(("mebibytes", "is_far"), [(32, True), (1024, False)])
+def test_process_far_over_its_limit_is_known(mebibytes, is_far):
+    with tree_of(FORKING) as tree:
+        watch = LimitWatch(tree, Limits(memory_bytes=mebibytes * MIB), tree.kill)
+        assert watch.is_far_exceeded() is is_far
 
 
 def test_process_within_its_limit_continues():

@@ -6,7 +6,7 @@ import difflib
 import re
 
 from freeze_engine.analysis.refused_inputs import plain_refusal
-from freeze_engine.models.signature.unwritable import unwritable_text
+from freeze_engine.models.signature.unwritable import REMEDY
 from freeze_engine.models.trial.failed_call import FailedCall
 from freeze_engine.models.trial.trial import CallFailure, CallFix
 
@@ -86,9 +86,10 @@ def wrong_type(match: re.Match[str], call: FailedCall) -> CallFailure:
 
 
 def no_tensor(match: re.Match[str], call: FailedCall) -> CallFailure | None:
-    """Explains an attribute that no tensor has: the model wants an object of a class of its own."""
+    """Explains an attribute that no tensor has: the model may want an object of a class of its own."""
     wanted = [each for at in range(len(call.texts)) if (each := call.parameter_at(at)) and each.type != "Tensor"]
     if len(wanted) != 1:
         return None
     name = wanted[0].name
-    return CallFailure(unwritable_text(name, f"an object with .{match['name']}"), call.of(name), name)
+    reason = f"a tensor has no attribute {match['name']}. If {name} is to be an object that has it: {REMEDY}"
+    return CallFailure(reason, call.of(name), name)
