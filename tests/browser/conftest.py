@@ -43,11 +43,11 @@ def page(context: BrowserContext, problems: list[str]) -> Iterator[Page]:
 def forget(context: BrowserContext) -> None:
     """Closes a context's pages but the first, and clears cookies, permissions and storage."""
     kept, *others = context.pages
+    for opened in others:  # before its cookies go: it may still be connecting
+        opened.close()
     session = context.new_cdp_session(kept)
     session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
     session.detach()
-    for opened in others:
-        opened.close()
     context.clear_cookies()
     context.clear_permissions()
 
