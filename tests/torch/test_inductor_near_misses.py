@@ -248,7 +248,7 @@ class All(nn.Module):
 
 
 class Linears(nn.Module):
-    """What is in the way once torch folds into linears."""
+    """The obstacle that a fold meets once torch folds into linears."""
 
     def __init__(self) -> None:
         super().__init__()
