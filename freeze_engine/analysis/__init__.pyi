@@ -81,6 +81,9 @@ from .kernel_comparison import (
     kernels_time_ns as kernels_time_ns,
     lost_groups as lost_groups,
 )
+from .known_failures import (
+    known_failure as known_failure,
+)
 from .missing_measurements import (
     Unmeasured as Unmeasured,
     is_still_measured as is_still_measured,

@@ -17,6 +17,7 @@ from freeze_engine.models.untrusted.strict_zip import ZipRefusedError
 from freeze_engine.opening.bounds import MAX_DEPTH, MAX_GRAPHS, MAX_NAME, PartBudget, TooMuchError, parts
 from freeze_engine.opening.code_graph import UNREAD, parsed, shortened
 from freeze_engine.opening.environment import UNKNOWN_ENVIRONMENT
+from freeze_engine.opening.held_tensors import held_tensors, kind_text
 from freeze_engine.opening.remaining import Slot, constant_chains, remaining_attributes
 from freeze_engine.opening.script_code import method_graph
 from freeze_engine.recorder.trace_builder import Recorder
@@ -159,7 +160,9 @@ class _Slots:
                 yield Slot(path, "submodule", value.class_name, value)
                 yield from self.of(value, f"{path}.", depth + 1)
             else:
-                yield Slot(path, kind, text, value, _summary(value) if isinstance(value, ArchivedTensor) else None)
+                held = None if isinstance(value, ArchivedTensor) else held_tensors(value)
+                tensor = _summary(value) if isinstance(value, ArchivedTensor) else None
+                yield Slot(path, kind, text, value, tensor, 0 if held is None else held.nbytes)
 
     def _annotations(self, kind: str) -> dict[str, tuple[AttributeKind, str]]:
         if kind not in self._types:
@@ -193,10 +196,11 @@ def _constants(file: ScriptFile) -> dict[str, Constant | str]:
     if len(file.constants) > _MAX_OBJECTS:
         raise TooMuchError(f"it has {len(file.constants)} constants; up to {_MAX_OBJECTS} are read")
     for number, value in enumerate(file.constants):
-        if isinstance(value, ArchivedTensor):
-            found[f"c{number}"] = _summary(value, file.digests.get(value))
-        else:
-            found[f"c{number}"] = value.class_name if isinstance(value, ScriptObject) else type(value).__name__
+        found[f"c{number}"] = (
+            _summary(value, file.digests.get(value))
+            if isinstance(value, ArchivedTensor)
+            else held_tensors(value) or kind_text(value)
+        )
     return found
 
 
@@ -208,8 +212,9 @@ def _bytes(step: Step) -> int:
     """Returns the bytes of the step's constants; tensors that share a storage count once, as the largest of them."""
     storages: dict[str, int] = {}
     for node in step.graph.walk():
-        if node.constant is not None and node.constant.storage is not None:
-            storages[node.constant.storage] = max(storages.get(node.constant.storage, 0), node.constant.nbytes)
+        if node.constant is not None:
+            storage = node.constant.storage or f"of {node.id}"
+            storages[storage] = max(storages.get(storage, 0), node.constant.nbytes)
     return sum(storages.values())
 
 

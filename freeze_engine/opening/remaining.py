@@ -49,6 +49,7 @@ class Slot:
         type: its type in the code, or the class of a submodule.
         value: what the file holds.
         tensor: the summary of a tensor.
+        nbytes: bytes of the tensors that it holds without being one.
     """
 
     path: str
@@ -56,6 +57,7 @@ class Slot:
     type: str
     value: Any
     tensor: Constant | None = None
+    nbytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def remaining_attributes(slots: Sequence[Slot], steps: Sequence[Step]) -> tuple[
                 type=slot.type,
                 shape=None if tensor is None else tensor.shape,
                 dtype=None if tensor is None else tensor.dtype,
-                nbytes=0 if tensor is None else tensor.nbytes,
+                nbytes=slot.nbytes if tensor is None else tensor.nbytes,
                 fate="preserved",
                 reason=reason,
                 evidence=evidence,

@@ -274,7 +274,7 @@ class _Method:
             known = self._constants.get(name)
             summary = known if isinstance(known, Constant) else None
             attributes = () if summary is not None else (("value", known if isinstance(known, str) else "unknown"),)
-            value = self._graph.value(name, "Tensor" if summary is not None else UNKNOWN_TYPE)
+            value = self._graph.value(name, _constant_type(summary))
             node = Node(value.name, "prim::Constant", (), (value,), attributes, constant=summary)
             self._graph.put_first(node)
             self._held[name] = value.name
@@ -349,6 +349,12 @@ class _Method:
         value = self._graph.value("_")
         self._graph.add(UNREAD, (), [value], [("code", shortened(ast.unparse(expression)))])
         return value.name
+
+
+def _constant_type(summary: Constant | None) -> str:
+    if summary is None:
+        return UNKNOWN_TYPE
+    return "Tensor" if summary.is_tensor else summary.dtype
 
 
 def _trips(iterated: ast.expr) -> ast.expr:

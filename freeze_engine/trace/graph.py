@@ -50,11 +50,12 @@ class ValueSummary:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """Summary of a constant tensor, kept instead of its weights.
+    """Summary of a constant tensor, or of an object or collection that holds tensors, kept instead of its weights.
 
     Attributes:
         shape: sizes.
-        dtype: torch's name without the prefix (``float32``, ``quint8``).
+        dtype: torch's name without the prefix (``float32``, ``quint8``); of an object or collection its type
+            (``List[Tensor]``), and its shape is empty.
         device: ``cpu``, ``cuda:0``.
         nbytes: bytes that the tensor's elements take.
         storage: names the storage within this trace; equal for tensors that share memory, ``None`` if unknown.
@@ -77,6 +78,11 @@ class Constant:
     std: float | None = None
     nonfinite: int = 0
     values: ValueSummary | None = None
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is one tensor."""
+        return self.dtype.isidentifier() and self.dtype.islower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import freeze_engine as fe
-from freeze_engine.backends.torchscript.graph import live
+from freeze_engine.backends.torchscript.graph import module_slots
 from freeze_engine.diagnose.checks import determinism as determinism_module, round_trip as round_trip_module
 from freeze_engine.requests import CheckName
 from freeze_engine.trace import Check
@@ -166,7 +166,7 @@ def test_weights_that_are_no_tensors_are_compared_by_value(
 
 @pytest.mark.filterwarnings("ignore:.*quantiz.*")
 def test_opaque_object_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "object_state", lambda held: None)
+    monkeypatch.setattr(module_slots, "object_state", lambda held: None)
     line = (
         "forward: 1 constant not compared, values unknown: %self.layer.0._packed_params._packed_params "
         "(__torch__.torch.classes.quantized.LinearPackedParamsBase)"

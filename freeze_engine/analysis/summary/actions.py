@@ -8,6 +8,7 @@ from typing import Final
 from freeze_engine.analysis.attribute_counting import held_bytes
 from freeze_engine.analysis.expectations.result import counted, listed, step_nodes
 from freeze_engine.analysis.failures import failure_kind, failure_title
+from freeze_engine.analysis.known_failures import known_failure
 from freeze_engine.analysis.missing_measurements import unmeasured
 from freeze_engine.analysis.number_texts import bytes_text
 from freeze_engine.analysis.step_metrics import StepMetrics
@@ -41,9 +42,9 @@ def actions(
         times, errors: facts of its summary.
     """
     if not trace.steps:
-        return (*_limits(trace), *_kept(trace))[:MOST]
+        return (*_failed(trace), *_kept(trace))[:MOST]
     found = (
-        *_limits(trace),
+        *_failed(trace),
         *tolerance_actions(trace, errors),
         *slower_actions(trace, metrics, times),
         *notice_actions(trace, frozenset(fact.step for fact in errors if fact.step is not None)),
@@ -54,13 +55,18 @@ def actions(
     return tuple(sorted(found, key=lambda action: (AIMS.index(action.aim), -action.size)))[:MOST]
 
 
-def _limits(trace: Trace) -> Iterator[Action]:
+def _failed(trace: Trace) -> Iterator[Action]:
     failure = trace.failure
-    option = _LIMITS.get(failure_kind(failure)) if failure is not None else None
-    if failure is not None and option is not None:
+    if failure is None:
+        return
+    if option := _LIMITS.get(failure_kind(failure)):
         fix = f"Record again with a larger {option}."
         gain = "the recording would go on; how much it needs is not known"
         yield Action("finish", "Raise the limit", f"{failure_title(failure)}.", fix, gain, step=failure.step)
+    elif known := known_failure(failure.message):
+        evidence = f"{failure_title(failure)}: {failure.message.strip().partition(chr(10))[0]}"
+        gain = "torch would freeze the module; what else it would meet is not known"
+        yield Action("finish", known.title, evidence, known.remedy, gain, step=failure.step)
 
 
 def _kept(trace: Trace) -> Iterator[Action]:

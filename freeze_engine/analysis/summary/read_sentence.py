@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from freeze_engine.analysis.number_texts import bytes_text
-from freeze_engine.trace import Origin, Trace
+from freeze_engine.analysis.summary.packed import is_packed
+from freeze_engine.trace import Constant, Origin, Trace
 
 ORIGINS: Final[Mapping[Origin, str]] = {
     "recording": "a recording",
@@ -34,10 +35,10 @@ def _of_file(trace: Trace) -> Iterator[str]:
         graph = trace.method_steps(method)[0].graph
         nodes = list(graph.walk())
         count = sum(node.op not in _HELD for node in nodes)
-        weights = sum(node.constant is not None for node in nodes)
+        constants = [node.constant for node in nodes if node.constant is not None]
         nbytes = trace.method_steps(method)[0].constant_bytes
-        held = f"{_counted(weights, 'constant tensor')} ({bytes_text(nbytes)})"
-        yield f"{method} has {_counted(count, 'operation')} and {held}"
+        *most, last = [_counted(count, "operation"), *_held(constants)]
+        yield f"{method} has {', '.join(most)} and {last} ({bytes_text(nbytes)})"
     kept = [fate for fate in trace.attributes if fate.kind != "submodule"]
     if kept:
         why = next((fate for fate in kept if fate.reason != "unknown"), None)
@@ -48,6 +49,18 @@ def _of_file(trace: Trace) -> Iterator[str]:
     if trace.near_misses:
         yield f"{_counted(len(trace.near_misses), 'possible fold')} did not happen"
     yield "nothing of it was run, so its passes, times and outputs are not known"
+
+
+def _held(constants: Sequence[Constant]) -> list[str]:
+    """Counts constant tensors, and what holds tensors: packed weights, lists."""
+    tensors = sum(each.is_tensor for each in constants)
+    packed = sum(is_packed(each.dtype) for each in constants)
+    kinds = (
+        (tensors, "constant tensor"),
+        (packed, "packed object"),
+        (len(constants) - tensors - packed, "constant collection"),
+    )
+    return [_counted(number, noun) for number, noun in kinds if number] or ["0 constant tensors"]
 
 
 def _of_log(trace: Trace) -> Iterator[str]:

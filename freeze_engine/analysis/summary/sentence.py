@@ -14,13 +14,12 @@ from freeze_engine.analysis.missing_measurements import unmeasured, why_absent
 from freeze_engine.analysis.number_texts import error_text, percent_text
 from freeze_engine.analysis.refused_inputs import plain_refusal
 from freeze_engine.analysis.summary.facts import ErrorFact, FrozenFact, KeptFact
+from freeze_engine.analysis.summary.packed import packed_text
 from freeze_engine.analysis.summary.read_sentence import read_sentence
 from freeze_engine.analysis.summary.times import TimeFact
 from freeze_engine.trace import Failure, Interval, SourceRef, Trace
 from freeze_engine.trace.baselines import EAGER
 
-#: How types of C++ objects begin, which hold the weights of quantised layers (torch 2.13.0).
-_PACKED: Final = "__torch__.torch.classes.quantized."
 _NOT_KNOWN: Final = "the effect on the time is not known"
 #: By `KeptFact.manner`.
 _LESS_SURE: Final = {
@@ -69,7 +68,8 @@ def sentence(
         filter(
             None,
             [
-                _packed(trace, frozen) or _frozen(frozen),
+                *_frozen_texts(trace, frozen),
+                _constant_before(trace, frozen),
                 *measured_texts(trace, times, errors),
                 _kept(kept),
                 _checks(trace),
@@ -135,19 +135,27 @@ def place_text(source: SourceRef) -> str:
     return f"line {source.line} of {PurePath(source.file.replace(chr(92), '/')).name}"
 
 
-def _packed(trace: Trace, fact: FrozenFact | None) -> str:
-    """Returns what became of weights that only objects of torch's classes hold, as in quantised models."""
-    if fact is None or fact.total:
-        return ""
-    packed = [each for each in trace.attributes if each.type.startswith(_PACKED)]
+def _frozen_texts(trace: Trace, fact: FrozenFact | None) -> Iterator[str]:
+    """Yields what became of the weights; those of quantised layers may be in objects of torch's classes only."""
+    packed = "" if fact is None else packed_text(trace)
     if not packed:
+        yield _frozen(fact)
+    elif fact is not None and fact.total:
+        yield _frozen(fact)
+        yield f"other weights are in {packed}"
+    else:
+        yield f"the model's weights are in {packed}"
+
+
+def _constant_before(trace: Trace, fact: FrozenFact | None) -> str:
+    """Says how many tensors were constants before, such as those of a module that was frozen already."""
+    if fact is None or fact.total or trace.uses_inductor or not trace.steps:
         return ""
-    frozen = sum(each.fate in ("inlined", "folded") for each in packed)
-    one = len(packed) == 1
-    return (
-        f"the model's weights are in {len(packed)} packed object{'' if one else 's'}, of which {frozen} "
-        f"{'is' if frozen == 1 else 'are'} frozen"
-    )
+    graphs = [trace.method_steps(method)[0].graph for method in trace.methods]
+    count = sum(node.constant is not None and node.constant.is_tensor for graph in graphs for node in graph.walk())
+    if not count:
+        return ""
+    return "1 tensor was a constant from the start" if count == 1 else f"{count} tensors were constants from the start"
 
 
 def _frozen(fact: FrozenFact | None) -> str:

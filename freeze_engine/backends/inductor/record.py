@@ -23,6 +23,7 @@ from freeze_engine.backends.inductor.method_builder import broken
 from freeze_engine.backends.inductor.replay.measure import RunnableCompile, measured
 from freeze_engine.backends.inductor.replay.module_state import InputState, State
 from freeze_engine.backends.inductor.trace_builder import RecordingInfo, TraceBuilder, head_of
+from freeze_engine.backends.torchscript.capture.scripting import is_frozen
 from freeze_engine.errors import FreezerError
 from freeze_engine.measure.peak_memory import peak_memory
 from freeze_engine.requests.inputs import Inputs
@@ -236,9 +237,10 @@ def check_compilable(model: torch.nn.Module) -> None:
         FreezerError: it is a ScriptModule, or in training mode.
     """
     if isinstance(model, torch.jit.ScriptModule):
+        other = "" if is_frozen(model) else ", or record it with backend='torchscript'"
         raise FreezerError(
             "torch.compile takes no ScriptModule, and TorchScript cannot be turned back into Python: give the module "
-            "it was made from (package.module:factory, an exported program), or record it with backend='torchscript'"
+            f"it was made from (package.module:factory, an exported program){other}"
         )
     check_evaluates(model)
 

@@ -262,7 +262,7 @@ class _Unpickler(pickle.Unpickler):
             return _Word(_STORAGE_DTYPES[name])
         known = _FUNCTIONS.get((module, name))
         if known is None:
-            raise PickleRefusedError(qualified)
+            raise PickleRefusedError(f"it names {qualified}, which is not known here")
         return known
 
     def persistent_load(self, pid: Any) -> _Storage:
@@ -306,5 +306,8 @@ _FUNCTIONS: Final[Mapping[tuple[str, str], Any]] = {
     ),
     ("torch.jit._pickle", "restore_type_tag"): _Function(_tagged),
     ("torch", "device"): _Function(_Word),
-    **{("torch", name): _Word(name) for name in ("per_tensor_affine", "per_channel_affine")},
+    **{
+        ("torch", name): _Word(name)
+        for name in ("per_tensor_affine", "per_channel_affine", "per_channel_affine_float_qparams")
+    },
 }

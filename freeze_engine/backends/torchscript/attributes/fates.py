@@ -15,7 +15,6 @@ from freeze_engine.backends.torchscript.attributes.verdicts import Verdict
 from freeze_engine.backends.torchscript.attributes.written_values import WrittenValues
 from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribute
 from freeze_engine.backends.torchscript.graph.stages import CONSTANT_OPS, INLINE
-from freeze_engine.tensors.constants import tensor_bytes
 from freeze_engine.trace import AttributeFate, Constant, Evidence, Fate, Location, Step
 
 _UNLOGGED = "torch's log was not there to be read, which alone tells what became of it before"
@@ -184,15 +183,14 @@ def _fate(
     step: int | None,
     **fields: Any,
 ) -> AttributeFate:
-    tensors = slot.tensors
-    single = tensors[0] if isinstance(slot.value, torch.Tensor) else None
+    single = slot.value if isinstance(slot.value, torch.Tensor) else None
     return AttributeFate(
         slot.path,
         slot.kind,
         slot.type,
         tuple(single.shape) if single is not None else None,
         str(single.dtype).removeprefix("torch.") if single is not None else None,
-        sum(tensor_bytes(tensor) for tensor in tensors),
+        slot.nbytes,
         fate,
         evidence=evidence,
         step=step,

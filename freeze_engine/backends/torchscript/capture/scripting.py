@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 
 from freeze_engine.backends.common.exported_programs import check_evaluates, evaluating, holds_exported
-from freeze_engine.backends.common.torch_private import forget_dead_builtins, scripting_enabled
+from freeze_engine.backends.common.torch_private import cpp_module, forget_dead_builtins, scripting_enabled
 from freeze_engine.backends.torchscript.capture.tracer_warnings import listening, show_again, tracer_notices
 from freeze_engine.errors import FreezerError
 from freeze_engine.requests.inputs import Inputs
@@ -51,13 +51,14 @@ def to_script_module(
         The ScriptModule.
 
     Raises:
-        FreezerError: TorchScript is switched off, or tracing lacks inputs.
+        FreezerError: TorchScript is switched off, tracing lacks inputs, or a module is frozen already.
         Exception: whatever ``torch.jit.script`` or ``torch.jit.trace`` raises, unchanged.
     """
     if not scripting_enabled():
         raise FreezerError(
             "TorchScript is switched off by PYTORCH_JIT=0 in the environment, so nothing can be frozen: unset it"
         )
+    check_not_frozen(model)
     if isinstance(model, torch.jit.ScriptModule):
         return Scripted(model)
     forget_dead_builtins(model)
@@ -69,6 +70,32 @@ def to_script_module(
         raise FreezerError("via='trace' needs inputs to trace the module with: pass inputs=(...)")
     with evaluating(model):
         return _traced(model, inputs, check_inputs)
+
+
+def is_frozen(module: torch.nn.Module) -> bool:
+    """Returns whether a module is frozen: torch then takes the flag ``training`` away (2.13, ``freeze_module.cpp``)."""
+    # eval() of a module around it gives the flag back in Python only.
+    return isinstance(module, torch.jit.ScriptModule) and not cpp_module(module).hasattr("training")
+
+
+def check_not_frozen(model: torch.nn.Module) -> None:
+    """Checks that neither a module nor one inside it is frozen, which torch refuses in words about something else.
+
+    Raises:
+        FreezerError: one is.
+    """
+    path = next((path for path, part in model.named_modules() if is_frozen(part)), None)
+    if path:
+        raise FreezerError(
+            f"the submodule {path!r} is frozen already, and torch can neither script nor trace a module around a "
+            "frozen one: put the module there that it was made from"
+        )
+    if path is not None:
+        raise FreezerError(
+            "the module is frozen already, so no pass is left to record: give the module that it was made from; to "
+            "see what is in this one, save it (torch.jit.save(module, 'frozen.pt')) and record the file, which is "
+            "only read"
+        )
 
 
 def _traced(model: torch.nn.Module, inputs: Inputs, check_inputs: Sequence[tuple[object, ...]]) -> Scripted:

@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends.common.torch_private import has_all, object_state, private
+from freeze_engine.backends.common.torch_private import has_all, private
 from freeze_engine.backends.torchscript.graph.live_walk import live_kinds
-from freeze_engine.backends.torchscript.graph.module_slots import tensors_in
+from freeze_engine.backends.torchscript.graph.module_slots import tensors_in, unpacked
 from freeze_engine.backends.torchscript.graph.stages import CONSTANT_OPS
-from freeze_engine.tensors.constants import StorageNames, constant_of
+from freeze_engine.tensors.constants import StorageNames, constant_bytes, constant_of
 from freeze_engine.trace import Constant, GraphSnapshot, Node, SourceLines
 
 #: A name, which may hold brackets and no dot, and its class, which may hold dots.
@@ -144,11 +144,11 @@ def describe(value: Any, type_text: str, storages: StorageNames) -> Constant | N
     """
     if isinstance(value, torch.Tensor):
         return constant_of(value, storages)
-    content = object_state(value) if isinstance(value, torch.ScriptObject) else value
+    content = unpacked(value)
     parts = [constant_of(tensor, storages) for tensor in tensors_in(content)]
     if not parts:
         return None
-    return Constant((), type_text, parts[0].device, sum(part.nbytes for part in parts), digest=_digest(content, parts))
+    return Constant((), type_text, parts[0].device, constant_bytes(parts), digest=_digest(content, parts))
 
 
 def _digest(content: Any, parts: Sequence[Constant]) -> str | None:

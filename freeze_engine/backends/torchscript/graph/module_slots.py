@@ -9,8 +9,15 @@ from typing import Any
 
 import torch
 
-from freeze_engine.backends.common.torch_private import buffer_names, class_name, concrete_type, submodules
+from freeze_engine.backends.common.torch_private import (
+    buffer_names,
+    class_name,
+    concrete_type,
+    object_state,
+    submodules,
+)
 from freeze_engine.errors import FreezerError
+from freeze_engine.tensors.constants import tensor_bytes
 from freeze_engine.trace import AttributeKind
 
 _ENDS_A_NAME = re.compile(r"[\r\n]|^\s| [:=#] |, %")
@@ -46,6 +53,14 @@ class ModuleAttribute:
     def tensors(self) -> tuple[torch.Tensor, ...]:
         """The tensors it holds, those inside lists, tuples and dictionaries included; none for a submodule."""
         return () if self.kind == "submodule" else tuple(tensors_in(self.value))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tensors it holds, each once; those packed in objects of C++ classes included."""
+        if self.kind == "submodule":
+            return 0
+        held = {id(tensor): tensor for tensor in tensors_in(unpacked(self.value))}
+        return sum(map(tensor_bytes, held.values()))
 
 
 def module_attributes(module: Any) -> dict[str, ModuleAttribute]:
@@ -123,3 +138,15 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, dict):
         for each in value.values():
             yield from tensors_in(each)
+
+
+def unpacked(value: Any) -> Any:
+    """Returns a TorchScript value with the saved state in place of each object of a C++ class, at any depth.
+
+    The state of an object may hold others: that of a dynamically quantised LSTM has the packed weights of its linears.
+    """
+    if isinstance(value, torch.ScriptObject):
+        return unpacked(object_state(value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(unpacked, value)) if type(value) in (list, tuple) else value
+    return {key: unpacked(each) for key, each in value.items()} if type(value) is dict else value
