@@ -13,6 +13,7 @@ from typing import Final
 from freeze_engine.errors import FreezerError
 from freeze_engine.opening.bounds import MAX_NAME, MAX_TEXT_BYTES, MAX_TOKENS, PartBudget, has_many_tokens
 from freeze_engine.opening.variables import Variables
+from freeze_engine.process import foreign_code
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, SourceRef, Value
 
 UNKNOWN_TYPE: Final = "?"
@@ -51,7 +52,7 @@ def parsed(text: str, where: str) -> ast.Module:
     if has_many_tokens(text):
         raise CodeError(f"{where} has more than {MAX_TOKENS} words and signs, which is the most that is read")
     try:
-        tree = ast.parse(text)
+        tree = foreign_code.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise CodeError(f"{where} is not the Python that torch writes: {error or type(error).__name__}") from error
     waiting: list[tuple[ast.AST, int]] = [(tree, 0)]

@@ -20,6 +20,7 @@ from freeze_engine.opening.code_graph import (
     literal_kind,
     shortened,
 )
+from freeze_engine.opening.operator_arguments import lacks_arguments, omitted_defaults
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node, Value
 
 _WORDS: Final = {"inf": "float", "nan": "float"}
@@ -52,21 +53,6 @@ _OPERATORS: Final = {
     "IsNot": "aten::__isnot__",
     "In": "aten::__contains__",
 }
-#: Arguments that the code leaves out where they have their defaults, and that readers of a convolution look at.
-_DEFAULTS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
-    **{
-        f"aten::conv{rank}d": (
-            ("None", "NoneType"),
-            (f"[{', '.join('1' * rank)}]", "int[]"),
-            (f"[{', '.join('0' * rank)}]", "int[]"),
-            (f"[{', '.join('1' * rank)}]", "int[]"),
-            ("1", "int"),
-        )
-        for rank in (1, 2, 3)
-    },
-    "aten::linear": (("None", "NoneType"),),
-}
-_POSITIONAL: Final = 2
 _CONSTANTS: Final = "CONSTANTS"
 
 
@@ -298,6 +284,8 @@ class _Method:
 
     def _node(self, call: ast.Call, op: str, names: Sequence[str], kind: str = UNKNOWN_TYPE) -> list[str]:
         """Adds the node of a call after those of its arguments, and returns the values that it gives."""
+        if lacks_arguments(op, len(call.args) + len(call.keywords)):
+            return self._unread_values(call, names)
         given: list[ast.expr] = list(call.args)
         attributes: list[tuple[str, str]] = []
         if op in ("prim::CallMethod", "prim::CallFunction"):
@@ -312,7 +300,7 @@ class _Method:
         if not keywords:
             inputs += [
                 self._graph.literal("prim::Constant", text, default)
-                for text, default in _DEFAULTS.get(op, ())[max(len(inputs) - _POSITIONAL, 0) :]
+                for text, default in omitted_defaults(op, len(inputs))
             ]
         attributes += [(key, f"%{value}") for key, value in keywords]
         outputs = [self._graph.value(name, kind) for name in names]
@@ -346,9 +334,12 @@ class _Method:
         return value.name
 
     def _unknown(self, expression: ast.expr) -> str:
-        value = self._graph.value("_")
-        self._graph.add(UNREAD, (), [value], [("code", shortened(ast.unparse(expression)))])
-        return value.name
+        return self._unread_values(expression, ["_"])[0]
+
+    def _unread_values(self, expression: ast.expr, names: Sequence[str]) -> list[str]:
+        values = [self._graph.value(name) for name in names]
+        self._graph.add(UNREAD, (), values, [("code", shortened(ast.unparse(expression)))])
+        return [value.name for value in values]
 
 
 def _constant_type(summary: Constant | None) -> str:

@@ -209,7 +209,7 @@ def test_a_long_chain_of_views_is_kept_once_however_often_its_end_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remaining, "_MAX_LINKS", 30)
-    views = (f"a{number} = torch.view(a{number - 1})" for number in range(1, 40))
+    views = (f"a{number} = torch.view(a{number - 1}, [2])" for number in range(1, 40))
     writes = [f"_{number} = torch.add_(a39, 1)" for number in range(9)]
     (fate,) = open_existing(_file(tmp_path, _code("a0 = self.held", *views, *writes), _Made(_TOP, held=1))).attributes
     assert [len(evidence.chain) for evidence in fate.evidence] == [40]

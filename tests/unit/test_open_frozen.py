@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.backends.inductor.kernels import generated_code
 from freeze_engine.errors import FreezerError
 from freeze_engine.models import file_kind
 from freeze_engine.opening import existing_kind, open_existing
@@ -187,3 +188,10 @@ def test_every_cut_of_the_file_is_refused_or_read(tmp_path: Path) -> None:
         with suppress(FreezerError):
             found = existing_kind(path) and open_existing(path)
             assert not found or fe.problems(found) == ()
+
+
+def test_python_warns_of_no_text_of_others(recwarn: pytest.WarningsRecorder) -> None:
+    """Python warns of ``1if`` and ``"\\d"`` while it parses; the user wrote neither."""
+    parsed('def forward(self, x: Tensor):\n  y = 1if x else "\\d"\n  return y\n', "code")
+    assert generated_code.calls('y = 1if x else "\\d"\n') == ()
+    assert recwarn.list == []

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from freeze_engine.process import foreign_code
+
 Kind = Literal["cpp", "triton", "extern"]
 
 _COMPILED = re.compile(r"^(\w+) = async_compile\.(\w+)\(", re.MULTILINE)
@@ -45,7 +47,7 @@ def calls(code: str) -> tuple[Call, ...]:
         code: text of the Python module that Inductor wrote; that of a C++ wrapper has none that can be read.
     """
     try:
-        module = ast.parse(code)
+        module = foreign_code.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # zero bytes, or brackets that nest too deeply
         return ()
     compiled: dict[str, Kind] = {name: _kind(language) for name, language in _COMPILED.findall(code)}

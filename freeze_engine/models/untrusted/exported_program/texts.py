@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from freeze_engine.models.untrusted.exported_program.rules import RefusedError
+from freeze_engine.process import foreign_code
 
 _FUNCTIONS = re.compile(
     r"Symbol|Integer|Float|Rational|Add|Mul|Pow|Abs|Max|Min|Mod|And|Or|Not|Equality|Unequality|Eq|Ne|Lt|Le|Gt|Ge"
@@ -59,7 +60,7 @@ def _parsed(text: str) -> ast.Expression | None:
     if not _ONE_LINE.fullmatch(text) or any(mark in text for mark in ("#", "\\", ";", '"""', "'''")):
         return None
     try:
-        return ast.parse(text.strip(), mode="eval")
+        return foreign_code.parse(text.strip(), "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
