@@ -7,6 +7,7 @@ results, and each fault with the name of its case: ``--only NAME`` repeats it. E
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -31,6 +32,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="cases at the same time (default: %(default)s)")
     parser.add_argument("--only", default="", help="the cases whose name begins with this; or 'moments'")
     arguments = parser.parse_args()
+    # A shell starts its background jobs with Ctrl-C ignored, and what they start ignores it, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="freezer-kill-sweep-") as scratch:
         sweep = Sweep(Path(scratch), _tell)
         cases = _cases(sweep, arguments)
