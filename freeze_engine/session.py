@@ -16,6 +16,7 @@ from freeze_engine.requests.arguments import (
     known_checks,
     options_for,
     refuse_of_existing,
+    warn_of_existing,
 )
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import (
@@ -28,6 +29,7 @@ from freeze_engine.requests.options import (
     Progress,
     TorchScriptOptions,
 )
+from freeze_engine.requests.without_effect import check_loading, check_via
 from freeze_engine.trace import AliasAnalysis, Backend, Trace
 from freeze_engine.trace.rules.texts import with_plain_texts
 
@@ -117,8 +119,8 @@ def record(
         measure: what to measure, ``None`` to record only.
         via: how an `nn.Module` gets into TorchScript, ``"script"`` or ``"trace"``; by default scripted, unless the spec
             or an exported module needs tracing. For Inductor only the TorchScript that is measured to compare with.
-        check_inputs: with ``via="trace"``, further inputs to trace with; another graph from them adds a notice.
-        map_location: device to load a TorchScript file to.
+        check_inputs: further inputs to trace with, for TorchScript; another graph from them adds a notice.
+        map_location: device to load to what a MODEL spec names, such as ``"cpu"``.
         imports: modules to import before a MODEL spec is loaded, such as ``torchao.quantization.pt2e``, which registers
             the operators of a saved quantised program.
         checks: the checks to run on the frozen module, of `freeze_engine.CHECKS`; the results are
@@ -140,6 +142,17 @@ def record(
     """
     if isinstance(model, (str, Path)) and existing_kind(model) is not None:
         refuse_of_existing(model, checks=checks, ablation=ablation, float_model=float_model)
+        warn_of_existing(
+            model,
+            inputs=inputs,
+            backend=None if backend == "torchscript" else backend,
+            options=options,
+            measure=None if measure == _DEFAULT_MEASURE else measure,
+            via=via,
+            check_inputs=check_inputs or None,
+            map_location=map_location,
+            imports=imports or None,
+        )
         return Recording(None, open_existing(model, name=name, call=call), {})
     from freeze_engine.backends.common.exported_programs import holds_exported
     from freeze_engine.backends.common.observer import RecordingObserver, silent
@@ -147,8 +160,10 @@ def record(
 
     options = options_for(backend, options)
     check_measure(measure)
+    check_loading((model, float_model), _is_spec, map_location, imports)
+    check_via(via, options, measure)
     given = as_inputs(inputs)
-    spec = repr(str(model)) if isinstance(model, (str, Path)) else name or type(model).__name__
+    spec = repr(str(model)) if _is_spec(model) else name or type(model).__name__
     asked_via = via
     if isinstance(model, (str, Path)):
         loaded = load_model(str(model), map_location=map_location, imports=imports)
@@ -172,6 +187,10 @@ def record(
         float_module(float_model, map_location=map_location, imports=imports),
     )
     return record_loaded(module, given, options, module_options, measure, RecordingObserver(progress or silent))
+
+
+def _is_spec(model: object) -> bool:
+    return isinstance(model, (str, Path))
 
 
 def record_loaded(
@@ -267,6 +286,8 @@ def _recorded(
     measure: Measure | None,
     observer: RecordingObserver,
 ) -> Recording:
+    if module_options.check_inputs and not isinstance(options, TorchScriptOptions):
+        raise FreezerError("check_inputs are further inputs for torch.jit.trace, which Inductor does not call")
     if module_options.ablation:
         from freeze_engine.diagnose.ablation.variants import check_ablation
 

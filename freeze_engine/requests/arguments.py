@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from freeze_engine.requests.options import (
     Options,
 )
 from freeze_engine.requests.suggestions import did_you_mean
+from freeze_engine.requests.without_effect import idle_of_measure
 
 if TYPE_CHECKING:
     import torch
@@ -63,14 +65,27 @@ def refuse_of_existing(
         )
 
 
+def warn_of_existing(model: object, **given: object) -> None:
+    """Warns of arguments that have no effect for something that exists already and is only read.
+
+    Args:
+        model: the MODEL.
+        **given: arguments of `record`, ``None`` for those that were not given.
+    """
+    if names := [name for name, value in given.items() if value is not None]:
+        warnings.warn(f"{', '.join(names)}: without effect, because {model} is only read", stacklevel=3)
+
+
 def check_measure(measure: object) -> None:
-    """Checks that ``measure`` is an instance of its class.
+    """Checks that ``measure`` is an instance of its class, and that all of it has an effect.
 
     Raises:
         FreezerError: it is not.
     """
     if measure is not None and not isinstance(measure, Measure):
         raise FreezerError(f"measure={measure!r}: pass fe.Measure(...), or None to record only")
+    for name, switch in idle_of_measure(measure) if measure is not None else ():
+        raise FreezerError(f"measure: {name} has no effect with {switch}=False; leave out one of the two")
 
 
 def known_checks(names: Sequence[str]) -> tuple[CheckName, ...]:

@@ -228,9 +228,7 @@ class Measure:
         "time to spend on latencies per device, warm-up apart; up to twice that on a busy machine",
         needs="latency",
     )
-    threads: int | None = option(
-        None, "count", "Threads", "threads to measure with on the CPU", empty="torch's", needs="latency"
-    )
+    threads: int | None = option(None, "count", "Threads", "threads to measure with on the CPU", empty="torch's")
     input_sets: int = option(
         3,
         "count",

@@ -15,6 +15,7 @@ from freeze_engine.requests.inputs import parse_input
 from freeze_engine.requests.option_arguments import add_option, given_options
 from freeze_engine.requests.option_metadata import OptionField, option_fields
 from freeze_engine.requests.options import BACKEND_OPTIONS, Measure, Options, TorchScriptOptions, unmeasured
+from freeze_engine.requests.without_effect import idle_flags
 from freeze_engine.worker.request import RecordRequest
 
 _FREEZE: Final = ("inputs", "imports", "backend", "via")
@@ -72,13 +73,18 @@ def check_recording(arguments: argparse.Namespace) -> None:
         arguments: the parsed arguments.
 
     Raises:
-        FreezerError: torch is not installed, an option belongs to another backend, or an input cannot be read.
+        FreezerError: torch is not installed, an option belongs to another backend or has no effect with the others,
+            or an input cannot be read.
     """
     for backend in BACKEND_OPTIONS:
         values = ((option, getattr(arguments, option.name, None)) for option in _only(backend))
         given = ", ".join(_flag(option, value) for option, value in values if value is not None)
         if given and backend != arguments.backend:
             raise FreezerError(f"{given}: for --backend {backend} only, and this is --backend {arguments.backend}")
+    if hasattr(arguments, "no_measure"):
+        asked = {option.name: getattr(arguments, option.name, None) for option in option_fields(Measure)}
+        for flag, switch in idle_flags(asked, measures=not arguments.no_measure):
+            raise FreezerError(f"--{flag}: without effect, because of {switch}; leave out one of the two")
     for text in arguments.inputs or ():
         parse_input(text)
     if importlib.util.find_spec("torch") is None:

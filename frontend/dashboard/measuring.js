@@ -72,9 +72,10 @@ export class MeasureFields {
   }
 
   /** @param {Measurements} measure */
-  enable({ latency, numerics }) {
-    this.seconds.control.disabled = this.threads.control.disabled = !latency;
-    this.sets.control.disabled = !numerics;
+  enable(measure) {
+    this.seconds.control.disabled = !measure.latency;
+    this.threads.control.disabled = !measuresAnything(measure);
+    this.sets.control.disabled = !measure.numerics;
   }
 
   update() {
@@ -108,7 +109,7 @@ export class MeasureFields {
       [this.seconds, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."],
       [
         this.threads,
-        !measure?.latency || measure.threads === null || whole(measure.threads),
+        !measure || measure.threads === null || whole(measure.threads),
         "Give a whole number above 0, or nothing for torch's own.",
       ],
       [this.sets, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."],

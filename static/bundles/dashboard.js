@@ -1146,9 +1146,10 @@
       const more = { ...limits, placeholder, oninput: () => this.update() };
       return field(label2, h("input.fv-input.fd-number", { type: "number", value: value ?? "", ...more }), { note: help });
     }
-    enable({ latency: latency3, numerics: numerics2 }) {
-      this.seconds.control.disabled = this.threads.control.disabled = !latency3;
-      this.sets.control.disabled = !numerics2;
+    enable(measure) {
+      this.seconds.control.disabled = !measure.latency;
+      this.threads.control.disabled = !measuresAnything(measure);
+      this.sets.control.disabled = !measure.numerics;
     }
     update() {
       const { seconds, threads, sets, limit, memory } = this;
@@ -1166,7 +1167,7 @@
     check() {
       const { measure, limit_s: limit, memory_bytes: memory } = this.request;
       const whole = (value) => Number.isInteger(value) && value > 0;
-      const checks = [[this.seconds, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."], [this.threads, !measure?.latency || measure.threads === null || whole(measure.threads), "Give a whole number above 0, or nothing for torch's own."], [this.sets, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."], [this.limit, limit === null || limit > 0, "Give a number of seconds above 0, or nothing for no limit."], [this.memory, memory === null || memory > 0, "Give a number of GiB above 0, or nothing for no limit."]];
+      const checks = [[this.seconds, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."], [this.threads, !measure || measure.threads === null || whole(measure.threads), "Give a whole number above 0, or nothing for torch's own."], [this.sets, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."], [this.limit, limit === null || limit > 0, "Give a number of seconds above 0, or nothing for no limit."], [this.memory, memory === null || memory > 0, "Give a number of GiB above 0, or nothing for no limit."]];
       for (const [place, isRight, words5] of checks) place.error(isRight ? null : words5);
       return checks.every(([, isRight]) => isRight);
     }

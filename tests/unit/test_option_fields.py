@@ -71,7 +71,7 @@ def parsed(*words: str) -> argparse.Namespace:
 
 ARGUMENTS: list[tuple[str, dict[str, Any]]] = [
     ("", {}),
-    ("--no-latency --threads 2 --seconds 0.5", {"measure": {"latency": False, "threads": 2, "seconds": 0.5}}),
+    ("--no-memory --threads 2 --seconds 0.5", {"measure": {"memory": False, "threads": 2, "seconds": 0.5}}),
     ("--no-measure", {"measure": None}),
     ("--preserve a b.c --preserve d", {"options": {"preserved_attrs": ("a", "b.c", "d")}}),
     (
@@ -125,6 +125,15 @@ def test_a_wrong_value_is_refused_with_an_example(words: str, told: str) -> None
 def test_an_option_of_another_backend_is_refused(words: str, told: str) -> None:
     with pytest.raises(fe.FreezerError, match=told):
         check_recording(parsed(*words.split()))
+
+
+@pytest.mark.parametrize("option", [option for option in option_fields(fe.Measure) if option.kind != "switch"])
+def test_an_option_of_a_measurement_that_is_switched_off_is_refused(option: Any) -> None:
+    for switch in ("--no-measure", *([f"--no-{option.needs}"] if option.needs else [])):
+        with pytest.raises(fe.FreezerError, match=rf"^--{option.flag}: without effect, because of {switch};"):
+            check_recording(parsed(switch, f"--{option.flag}", "1"))
+    check_recording(parsed(f"--{option.flag}", "1"))
+    check_recording(parsed("--no-measure", "--no-latency", "--no-values"))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from freeze_engine.process.temporary_folders import keep_within, temporary_folde
 from freeze_engine.requests.arguments import as_inputs, options_for
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.requests.options import AOTInductorOptions, Options, Progress
+from freeze_engine.requests.without_effect import check_loading, check_via
 from freeze_engine.trace import Backend
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def bisect(
         backend: which freezing.
         options: how to freeze; of the backend's own class.
         via: how an `nn.Module` gets into TorchScript.
-        map_location: device to load a TorchScript file to.
+        map_location: as for `record`.
         imports: as for `record`.
         method: the frozen method to search, which then gets the inputs; by default each that runs on them, ``forward``
             first, until there is a culprit. Inductor's graphs are all searched.
@@ -77,6 +78,8 @@ def bisect(
             "bisect runs the graphs between the passes, and those of AOTInductor are compiled for inputs that were "
             "never there: search with backend='inductor', whose passes are the same"
         )
+    check_loading((model,), lambda each: isinstance(each, (str, Path)), map_location, imports)
+    check_via(via, chosen, None)
     request = BisectRequest(
         model,
         as_inputs(inputs),

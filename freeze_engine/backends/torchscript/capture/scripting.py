@@ -59,6 +59,14 @@ def to_script_module(
             "TorchScript is switched off by PYTORCH_JIT=0 in the environment, so nothing can be frozen: unset it"
         )
     check_not_frozen(model)
+    is_script = isinstance(model, torch.jit.ScriptModule)
+    if is_script and via == "trace":
+        raise FreezerError("via='trace': the module is TorchScript already, and is frozen as it is; leave via out")
+    if check_inputs and (is_script or via == "script"):
+        raise FreezerError(
+            "check_inputs are further inputs for torch.jit.trace, and this module is not traced: "
+            f"leave them out{'' if is_script else ', or pass via=' + repr('trace')}"
+        )
     if isinstance(model, torch.jit.ScriptModule):
         return Scripted(model)
     forget_dead_builtins(model)
