@@ -215,12 +215,15 @@ def record_loaded(
         FreezerError: the model or the inputs cannot be used.
         Exception: whatever torch raises, unchanged.
     """
+    from freeze_engine.backends.common.quantised_programs import quantisation_notices
     from freeze_engine.tensors.values import keeping_values
 
+    notices = quantisation_notices(model)
     finish = _compared_layers(model, inputs, module_options)
     with keeping_values(measure is None or measure.values):
         recording = _recorded(model, inputs, options, module_options, measure, observer)
-    return replace(recording, trace=finish(recording.trace))
+    trace = finish(recording.trace)
+    return replace(recording, trace=replace(trace, notices=(*trace.notices, *notices)))
 
 
 def _compared_layers(

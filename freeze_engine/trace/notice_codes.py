@@ -26,6 +26,7 @@ NoticeCode = Literal[
     "not_measured",
     "not_serializable",
     "nothing_frozen",
+    "nothing_quantised",
     "nothing_ran",
     "nothing_to_ablate",
     "overwritten_input",

@@ -229,3 +229,43 @@ def test_layers_of_exported_graphs_have_their_own_weight_and_inputs() -> None:
     (found,) = layer_errors(graph, model, Inputs((), {"b": b, "a": a}))
     assert found.weights == ("part.weight",)
     assert [error.max_abs < 1e-4 for error in found.errors] == [True, True]
+
+
+class OnlyConv1d(nn.Module):
+    """X86InductorQuantizer annotates no convolution of one dimension (torchao 0.18)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv1d(3, 8, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.conv(x).relu()
+
+
+def prepared(model: nn.Module, *inputs: torch.Tensor) -> Any:
+    quantize = pytest.importorskip("torchao.quantization.pt2e.quantize_pt2e")
+    x86 = pytest.importorskip("torchao.quantization.pt2e.quantizer.x86_inductor_quantizer")
+    quantizer = x86.X86InductorQuantizer().set_global(x86.get_default_x86_inductor_quantization_config())
+    found = quantize.prepare_pt2e(torch.export.export(model.eval(), inputs).module(), quantizer)
+    found(*inputs)
+    return found
+
+
+@pytest.mark.parametrize("backend", ["torchscript", "inductor"])
+def test_quantisation_of_no_operator_gives_a_notice(backend: Any) -> None:
+    x = torch.ones(2, 3, 16)
+    quantize = pytest.importorskip("torchao.quantization.pt2e.quantize_pt2e")
+    trace = fe.record(quantize.convert_pt2e(prepared(OnlyConv1d(), x)), (x,), backend=backend, measure=None).trace
+    assert [notice.code for notice in trace.notices if "quantised" in notice.code] == ["nothing_quantised"]
+    assert "Quantise operators that the model has" in [action.title for action in fe.summarize(trace).actions]
+
+
+def test_quantised_module_has_no_such_notice(compiled: fe.Recording) -> None:
+    assert "nothing_quantised" not in [notice.code for notice in compiled.trace.notices]
+
+
+@pytest.mark.parametrize("backend", ["torchscript", "inductor", "aotinductor"])
+def test_prepared_module_is_to_be_converted_first(backend: Any) -> None:
+    x = torch.ones(2, 3)
+    with pytest.raises(fe.FreezerError, match=r"prepared for quantisation and not converted.* record convert_pt2e"):
+        fe.record(prepared(nn.Linear(3, 8), x), (x,), backend=backend)

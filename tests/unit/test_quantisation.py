@@ -525,3 +525,28 @@ def test_layers_of_one_module_have_the_error_of_their_own_weight() -> None:
     packed = LayerErrors(replace(trace, layer_errors=(LayerError("attn", (error,), ("attn.weight",)),)))
     assert packed.of("attn", (other,)) is not None
     assert packed.of("elsewhere", (other,)) is None
+
+
+@pytest.mark.parametrize(("dtype", "shown"), [("BFloat16", "bfloat16"), ("Half", "float16"), ("Float", "float32")])
+def test_activation_that_operators_of_their_own_quantise_has_its_dtype_before_the_scale(dtype: str, shown: str) -> None:
+    """As torchao's dynamic int8 does it: the product with a scale of float32 is float32 whatever the activation is."""
+    nodes = [
+        made("scaled", "aten.mul.Tensor", "Float(4, 64)", "scale", "x"),
+        made("rounded", "aten.round.default", "Float(4, 64)", "scaled"),
+        made("shifted", "aten.add.Tensor", "Float(4, 64)", "rounded", "zero"),
+        made("low", "aten.clamp_min.default", "Float(4, 64)", "shifted"),
+        made("seen", "aten.view.default", "Float(4, 64)", "low"),
+        made("narrow", "prims.convert_element_type.default", "Char(4, 64)", "seen"),
+        made("wide", "prims.convert_element_type.default", "Int(4, 64)", "narrow"),
+    ]
+    inputs = (Value("x", f"{dtype}(4, 64)"), Value("scale", "Float(4, 1)"), Value("zero", "Char(4, 1)"))
+    values = GraphValues(GraphSnapshot(inputs, tuple(nodes), ("wide",)), frozenset())
+    assert values.float_dtype("wide") == shown
+    without_rounding = GraphValues(
+        GraphSnapshot(inputs, (nodes[0], made("n", "to", "Char(4)", "scaled")), ()), frozenset()
+    )
+    assert without_rounding.float_dtype("n") == "float32"
+
+
+def made(name: str, op: str, kind: str, *inputs: str) -> Node:
+    return Node(name, op, inputs, (Value(name, kind),))

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from freeze_engine.analysis.quantisation.operators import COMPUTE, VIEWS, WIDE, dtype_of, is_narrow, short
+from freeze_engine.analysis.quantisation.operators import COMPUTE, VIEWS, WIDE, dtype_of, elements_of, is_narrow, short
 from freeze_engine.trace import GraphSnapshot, Node
 
 _CONSTANTS = ("get_attr", "prim::Constant")
 _READS = "prim::GetAttr"
+_ROUNDING = ("add", "sub", "round", "clamp", "clamp_min", "clamp_max", "minimum", "maximum")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,25 @@ class GraphValues:
             seen.add(name)
             node = self.definers.get(name)
             name = next((each for each in (node.inputs if node else ()) if each not in self.static), name)
-        return self.dtype(name)
+        before = self._before_scaling(name) if seen else None
+        return self.dtype(name if before is None else before)
+
+    def _before_scaling(self, name: str) -> str | None:
+        """Returns the value that was scaled and rounded to become a value, ``None`` if that is not how it was made.
+
+        torchao quantises a bfloat16 activation with a scale of float32, by operators of their own.
+        """
+        is_rounded = False
+        while (node := self.definers.get(name)) is not None and node.inputs:
+            operator = short(node.op)
+            if is_rounded and operator in ("mul", "div"):
+                sizes = {each: elements_of(self.types.get(each, "")) or 0 for each in node.inputs}
+                return max(node.inputs, key=lambda each: sizes[each])
+            if operator not in _ROUNDING and operator not in VIEWS and not self._is_cast(node):
+                break
+            is_rounded = is_rounded or operator == "round"
+            name = node.inputs[0]
+        return None
 
     def _own(self, node: Node) -> frozenset[str] | None:
         if node.constant is not None or node.op == "get_attr":

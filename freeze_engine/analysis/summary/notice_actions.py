@@ -45,6 +45,7 @@ _KINDS: Final[Mapping[str, _Kind]] = {
         f"parameters would become constants; {_TIME_UNKNOWN}",
         "Set torch._inductor.config.freezing = True before torch.compile traces the function.",
     ),
+    "nothing_quantised": _Kind("faster", "Quantise operators that the model has", f"less memory; {_TIME_UNKNOWN}"),
     "dequantized": _Kind("faster", "Keep the weights quantised", f"less memory; {_TIME_UNKNOWN}"),
     "compiled_anew": _Kind("once", "Let the model compile only once", "no further compile at later calls"),
     "recompilation": _Kind(
