@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import freeze_engine as fe
 from freeze_engine import analysis
-from viewer.charts import comparison as comparison_charts
-from viewer.charts.figures import chart_items
 from viewer.text.summary_changes import changes
 from viewer.views import view_data
 from viewer.views.comparison.data import diff_views
@@ -29,8 +28,19 @@ def trace_data(trace: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
     return {
         "view": view_data(trace, duplicates),
         "graph": graph_data(with_runtime(trace)),
-        "charts": chart_items(trace, duplicates) if charted else None,
+        "charts": _charts(trace, duplicates) if charted else None,
     }
+
+
+def trace_charts(trace: fe.Trace) -> dict[str, Any]:
+    """Returns the ``charts`` of `trace_data`, for a page that loads them later."""
+    return _charts(trace, analysis.duplicates(trace))
+
+
+def _charts(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate]) -> dict[str, Any]:
+    from viewer.charts.figures import chart_items  # brings in Bokeh, which takes longer than the rest of a page's data
+
+    return chart_items(trace, duplicates)
 
 
 def comparison_data(first: fe.Trace, second: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
@@ -49,6 +59,18 @@ def comparison_data(first: fe.Trace, second: fe.Trace, *, charted: bool = True) 
     return diff_data(fe.diff_traces(first, with_own_files(first, second)), second, charted=charted)
 
 
+def comparison_charts(first: fe.Trace, second: fe.Trace) -> dict[str, Any] | None:
+    """Returns the ``charts`` of `comparison_data`, for a page that loads them later."""
+    diff = fe.diff_traces(first, second)
+    return _diff_charts(diff, diff_views(diff, second)["comparison"]["rows"])
+
+
+def _diff_charts(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    from viewer.charts import comparison
+
+    return None if diff.across_backends else comparison.chart_items(diff, rows)
+
+
 def diff_data(diff: fe.TraceDiff, second: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
     """Returns the same as `comparison_data`, given the difference of the two traces.
 
@@ -64,6 +86,5 @@ def diff_data(diff: fe.TraceDiff, second: fe.Trace, *, charted: bool = True) -> 
         "changes": [asdict(change) for change in changes(diff, ours, theirs)],
         "about": FREEZING,
     }
-    rows = shown["comparison"]["rows"]
-    charts = comparison_charts.chart_items(diff, rows) if charted and not diff.across_backends else None
+    charts = _diff_charts(diff, shown["comparison"]["rows"]) if charted else None
     return {"view": shown["view"], "graph": shown["graph"], "charts": charts, "comparison": shown["comparison"]}

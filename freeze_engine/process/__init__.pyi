@@ -1,5 +1,8 @@
 """What this room exports, beyond what `freeze_engine` itself does, and the modules that define it."""
 
+from .garbage import (
+    collection_paused as collection_paused,
+)
 from .posix import (
     END_SIGNALS as END_SIGNALS,
     IS_POSIX as IS_POSIX,

@@ -109,10 +109,12 @@ export class ViewerPage {
       this.app.link(sign("mark"), { page: "home" }, { title: words, "aria-label": words }),
     );
     fill(this.stage, home, element);
+    const [, params] = this.address;
     const options = {
       hash: true,
       theme: this.app.theme.choice,
-      loadBokeh: () => Promise.resolve(globalThis.Bokeh),
+      loadBokeh: () => this.app.channel.connected.then(() => globalThis.Bokeh),
+      loadCharts: () => this.app.fetchJson([this.charts, params]).then(({ charts }) => charts),
       actions: this.actions(data),
       ...this.moreOptions(),
     };
@@ -126,6 +128,11 @@ export class ViewerPage {
     }
     this.named(data);
     this.app.retitle();
+  }
+
+  /** The path on the server of the charts. */
+  get charts() {
+    return this.address[0].replace("/data", "/charts");
   }
 
   /**

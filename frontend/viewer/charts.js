@@ -40,8 +40,10 @@ export class ChartsPanel {
 
   /** @param {string} theme */
   async draw(theme) {
-    const { charts, loadBokeh } = this.app.options;
+    const { loadBokeh } = this.app.options;
     this.drawn = [];
+    const charts = await this.loaded().catch((error) => this.failed(error));
+    if (charts === undefined || this.app.gone) return;
     if (!charts?.[theme]?.length || !loadBokeh) {
       fill(this.figures, h("p.fv-empty", null, charts === null ? LEFT_OUT : "There is nothing to draw in this trace."));
       return;
@@ -69,6 +71,27 @@ export class ChartsPanel {
     }
     if (this.app.gone) this.clear();
     this.mark();
+  }
+
+  /**
+   * The charts; some pages load them only now.
+   * @returns {Promise<ChartData | null>}
+   */
+  async loaded() {
+    const { charts, loadCharts } = this.app.options;
+    if (charts || !loadCharts) return charts;
+    fill(this.figures, h("p.fv-empty", { role: "status" }, "Loading the charts …"));
+    return (this.app.options.charts = await loadCharts());
+  }
+
+  /** @param {Error} error */
+  failed(error) {
+    const again = () => (this.turn = this.draw(this.app.theme()));
+    const retry = h("button.fv-button", { type: "button", onclick: again }, "Try again");
+    fill(
+      this.figures,
+      h("div.fv-empty", { role: "alert" }, h("p", null, `The charts cannot be shown. ${error.message}`), retry),
+    );
   }
 
   /** BokehJS keeps what it drew, and its observers, until it is disposed of. */

@@ -23,6 +23,8 @@ interface ViewerOptions {
   theme: string;
   state?: Partial<State>;
   charts: ChartData | null;
+  /** Brings the charts, where the page does not have them from the start. */
+  loadCharts?: () => Promise<ChartData | null>;
 }
 
 /** Something that the page around the viewer offers. */

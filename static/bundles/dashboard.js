@@ -2378,8 +2378,10 @@
       this.pair = pair;
     }
     async draw(theme) {
-      const { charts, loadBokeh } = this.app.options;
+      const { loadBokeh } = this.app.options;
       this.drawn = [];
+      const charts = await this.loaded().catch((error2) => this.failed(error2));
+      if (charts === void 0 || this.app.gone) return;
       if (!charts?.[theme]?.length || !loadBokeh) {
         fill(this.figures, h("p.fv-empty", null, charts === null ? LEFT_OUT : "There is nothing to draw in this trace."));
         return;
@@ -2397,6 +2399,17 @@
       }
       if (this.app.gone) this.clear();
       this.mark();
+    }
+    async loaded() {
+      const { charts, loadCharts } = this.app.options;
+      if (charts || !loadCharts) return charts;
+      fill(this.figures, h("p.fv-empty", { role: "status" }, "Loading the charts …"));
+      return this.app.options.charts = await loadCharts();
+    }
+    failed(error2) {
+      const again = () => this.turn = this.draw(this.app.theme());
+      const retry = h("button.fv-button", { type: "button", onclick: again }, "Try again");
+      fill(this.figures, h("div.fv-empty", { role: "alert" }, h("p", null, `The charts cannot be shown. ${error2.message}`), retry));
     }
     clear() {
       for (const views of this.views.splice(0)) views.clear();
@@ -10728,7 +10741,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const words5 = "All recordings and traces";
       const home = h("nav.fd-home", { "aria-label": "Dashboard" }, this.app.link(sign("mark"), { page: "home" }, { title: words5, "aria-label": words5 }));
       fill(this.stage, home, element3);
-      const options = { hash: true, theme: this.app.theme.choice, loadBokeh: () => Promise.resolve(globalThis.Bokeh), actions: this.actions(data), ...this.moreOptions() };
+      const [, params] = this.address;
+      const options = { hash: true, theme: this.app.theme.choice, loadBokeh: () => this.app.channel.connected.then(() => globalThis.Bokeh), loadCharts: () => this.app.fetchJson([this.charts, params]).then(({ charts }) => charts), actions: this.actions(data), ...this.moreOptions() };
       this.viewer = mount(element3, { ...data, options });
       this.viewer.on("theme", (theme) => this.app.theme.choose(theme));
       const heading3 = element3.querySelector("h1");
@@ -10739,6 +10753,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       this.named(data);
       this.app.retitle();
+    }
+    get charts() {
+      return this.address[0].replace("/data", "/charts");
     }
     moreOptions() {
       return {};

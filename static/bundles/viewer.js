@@ -817,8 +817,10 @@
       this.pair = pair;
     }
     async draw(theme) {
-      const { charts, loadBokeh } = this.app.options;
+      const { loadBokeh } = this.app.options;
       this.drawn = [];
+      const charts = await this.loaded().catch((error2) => this.failed(error2));
+      if (charts === void 0 || this.app.gone) return;
       if (!charts?.[theme]?.length || !loadBokeh) {
         fill(this.figures, h("p.fv-empty", null, charts === null ? LEFT_OUT : "There is nothing to draw in this trace."));
         return;
@@ -836,6 +838,17 @@
       }
       if (this.app.gone) this.clear();
       this.mark();
+    }
+    async loaded() {
+      const { charts, loadCharts } = this.app.options;
+      if (charts || !loadCharts) return charts;
+      fill(this.figures, h("p.fv-empty", { role: "status" }, "Loading the charts …"));
+      return this.app.options.charts = await loadCharts();
+    }
+    failed(error2) {
+      const again = () => this.turn = this.draw(this.app.theme());
+      const retry = h("button.fv-button", { type: "button", onclick: again }, "Try again");
+      fill(this.figures, h("div.fv-empty", { role: "alert" }, h("p", null, `The charts cannot be shown. ${error2.message}`), retry));
     }
     clear() {
       for (const views of this.views.splice(0)) views.clear();

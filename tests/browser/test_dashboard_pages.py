@@ -21,7 +21,6 @@ from tests.browser.screens import axe, layouts
 from tests.builders import small_trace
 from tests.sweeps import failed_row, sweep_row
 from viewer.assets import read_asset
-from viewer.charts.figures import chart_items
 from viewer.cli.command_line import parse_command_line
 from viewer.dashboard.record_request import form_values
 from viewer.dashboard.server_info import Site
@@ -75,7 +74,7 @@ def template() -> Callable[[dict[str, Any]], str]:
 def payload() -> dict[str, Any]:
     """What the server sends of the small trace."""
     trace = small_trace()
-    return {"view": view_data(trace), "graph": graph_data.graph_data(trace), "charts": chart_items(trace)}
+    return {"view": view_data(trace), "graph": graph_data.graph_data(trace)}
 
 
 @pytest.fixture
@@ -89,6 +88,8 @@ def opened(page: Page, template: Callable[[dict[str, Any]], str], payload: dict[
         def answer(request: Route) -> None:
             if "sweep/data" in request.request.url:
                 request.fulfill(json=SWEEP)
+            elif "trace/charts" in request.request.url:
+                request.fulfill(status=400, json={"error": "There is no trace small.fztrace."})
             elif "trace/data" not in request.request.url:
                 request.fulfill(body=template(start), content_type="text/html")
             elif "broken" in request.request.url:
@@ -1252,3 +1253,14 @@ def test_a_row_of_a_sweep_opens_its_trace(opened: Opener) -> None:
     wide = too_wide(page)
     page.set_viewport_size({"width": 1280, "height": 720})
     assert wide == []
+
+
+def test_charts_that_do_not_come_are_said_to_and_can_be_asked_for_again(opened: Opener, problems: list[str]) -> None:
+    page = opened(f"?trace={TRACE}#tab=charts")
+    said = page.get_by_role("alert").filter(has_text="The charts cannot be shown. There is no trace small.fztrace.")
+    expect(said).to_be_visible()
+    with page.expect_request(lambda request: "trace/charts" in request.url):
+        said.get_by_role("button", name="Try again").click()
+    expect(said).to_be_visible()
+    assert len(problems) == 2  # the browser notes each refusal
+    problems.clear()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,10 @@ from tests.in_process import InProcess
 from tests.loops import run
 from viewer.charts.figures import chart_items
 from viewer.dashboard.library import Library, recent_trace
-from viewer.dashboard.payloads import Payload, Payloads, file_key, packed, trace_payload
+from viewer.dashboard.payloads import Payload, Payloads, charts_payload, file_key, packed, trace_payload
 from viewer.dashboard.server_info import Site
 from viewer.dashboard.server_state import State
+from viewer.page import comparison_data
 from viewer.views import view_data
 from viewer.views.graph_data import graph_data
 
@@ -41,9 +44,31 @@ def test_a_payload_is_the_viewer_s_data(tmp_path: Path) -> None:
     fe.save(trace, tmp_path / "a.fztrace")
     payload = trace_payload(tmp_path / "a.fztrace")
     found = json.loads(gzip.decompress(payload.data))
-    shown = json.loads(json.dumps({"view": view_data(trace), "graph": graph_data(trace), "charts": chart_items(trace)}))
+    shown = json.loads(json.dumps({"view": view_data(trace), "graph": graph_data(trace), "charts": None}))
     assert found == shown
     assert payload.shown == (recent_trace(trace, tmp_path / "a.fztrace"),)
+
+
+def test_the_charts_come_apart(tmp_path: Path) -> None:
+    trace, path = small_trace(), tmp_path / "a.fztrace"
+    fe.save(trace, path)
+    one, two = (json.loads(gzip.decompress(charts_payload(paths).data)) for paths in ([path], [path, path]))
+    assert one == json.loads(json.dumps({"charts": chart_items(trace)}))
+    assert two == json.loads(json.dumps({"charts": comparison_data(trace, trace)["charts"]}))
+
+
+def test_the_data_of_a_page_need_no_bokeh(tmp_path: Path) -> None:
+    path = _saved(tmp_path / "a.fztrace")
+    code = """
+import sys
+from pathlib import Path
+from viewer.dashboard.payloads import make_payload
+for paths in ([Path(sys.argv[1])], [Path(sys.argv[1])] * 2):
+    make_payload(paths)
+print(sorted({"bokeh", "numpy", "panel"} & sys.modules.keys()))
+"""
+    found = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
 
 
 def test_packing_is_deterministic() -> None:

@@ -58,16 +58,32 @@ class TraceDataHandler(TraceHandler):
     """``trace/data?path=``: the viewer's data of a trace."""
 
     async def get(self) -> None:
-        """Writes ``{"view", "graph", "charts"}``."""
+        """Writes ``{"view", "graph"}``."""
         self.write_payload(await self._state.payload((self.trace_path("path"),)))
+
+
+class TraceChartsHandler(TraceHandler):
+    """``trace/charts?path=``: the charts of a trace."""
+
+    async def get(self) -> None:
+        """Writes ``{"charts"}``."""
+        self.write_payload(await self._state.rendered("charts", (self.trace_path("path"),)))
 
 
 class CompareDataHandler(TraceHandler):
     """``compare/data?a=&b=``: the viewer's data of two traces."""
 
     async def get(self) -> None:
-        """Writes the result of `comparison_data`."""
+        """Writes the result of `comparison_data`, without charts."""
         self.write_payload(await self._state.payload((self.trace_path("a"), self.trace_path("b"))))
+
+
+class CompareChartsHandler(TraceHandler):
+    """``compare/charts?a=&b=``: the charts of two traces."""
+
+    async def get(self) -> None:
+        """Writes ``{"charts"}``."""
+        self.write_payload(await self._state.rendered("charts", (self.trace_path("a"), self.trace_path("b"))))
 
 
 class SweepDataHandler(TraceHandler):

@@ -8,16 +8,18 @@ either package.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from functools import cache
 from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from freeze_engine import FreezerError
 from viewer.assets import read_asset
+from viewer.dashboard.folder_listing import page_path
 from viewer.dashboard.handlers_base import JsonHandler, page
 from viewer.dashboard.server_info import installed_version
+from viewer.dashboard.server_state import State
 
 _SCRIPT: Final = "text/javascript; charset=utf-8"
 _ASSETS: Final = {
@@ -37,15 +39,26 @@ _LIBRARIES: Final = {
 class PageHandler(JsonHandler):
     """``/``: the page, whatever it shows."""
 
-    def initialize(self, values: Callable[[], dict[str, Any]]) -> None:
-        """Takes the function that returns the page's initial values."""
-        self._values = values
+    def initialize(self, state: State) -> None:
+        """Takes the state that all sessions share."""
+        self._state = state
 
     def get(self) -> None:
-        """Writes the page."""
-        start = {"values": self._values(), "libraries": [_library_address(name) for name in _LIBRARIES]}
+        """Writes the page, and starts to render the traces that its scripts will request."""
+        start = {"values": self._state.view(), "libraries": [_library_address(name) for name in _LIBRARIES]}
         scripts = [_address("dashboard.js"), _address("start.js")]
         self.finish(page("page.html", scripts=scripts, style=_address("dashboard.css"), start=start))
+        if paths := self._traces():
+            self._state.prepare(paths)
+
+    def _traces(self) -> tuple[Path, ...]:
+        """Returns the traces that the address names: one, or two side by side."""
+        named = [self.get_query_argument(name, "") for name in ("compare", "with")]
+        given = named if all(named) else [self.get_query_argument("trace", "")]
+        try:
+            return tuple(page_path(text) for text in given if text)
+        except FreezerError:
+            return ()  # the page requests it again, and shows the error
 
 
 class AssetHandler(JsonHandler):

@@ -20,8 +20,8 @@ MAX_BYTES: Final = 64 << 20
 """Size of the cache in bytes; it keeps the latest payloads that fit."""
 
 Key = tuple[object, ...]
-Kind = Literal["payload", "report", "entry", "sweep"]
-"""Products of traces: the viewer's data, the HTML report, or only the entry of the list of recent traces.
+Kind = Literal["payload", "charts", "report", "entry", "sweep"]
+"""Products of traces: the viewer's data, its charts, the HTML report, or only the entry of the list of recent traces.
 Of sweeps: the data of their page."""
 
 
@@ -60,7 +60,7 @@ def payload_key(paths: Sequence[Path]) -> Key:
 
 
 def trace_payload(path: Path) -> Payload:
-    """Returns the viewer's data of one trace: ``{"view", "graph", "charts"}``.
+    """Returns the viewer's data of one trace, ``{"view", "graph"}``; the page loads the charts when it shows them.
 
     Args:
         path: absolute, of the trace file.
@@ -68,15 +68,15 @@ def trace_payload(path: Path) -> Payload:
     Raises:
         TraceFileError: it cannot be read.
     """
-    from viewer.page import trace_data  # brings in Bokeh, which takes most of a second
+    from viewer.page import trace_data
 
     trace = fe.load(path)
-    data = trace_data(trace)
+    data = trace_data(trace, charted=False)
     return Payload(packed(data), (recent_trace(trace, path, data["view"]["summary"]["sentence"]),))
 
 
 def comparison_payload(a: Path, b: Path) -> Payload:
-    """Returns the viewer's data of two traces side by side.
+    """Returns the viewer's data of two traces side by side, without charts.
 
     Args:
         a, b: absolute, of the trace files.
@@ -87,7 +87,24 @@ def comparison_payload(a: Path, b: Path) -> Payload:
     from viewer.page import comparison_data
 
     first, second = fe.load(a), fe.load(b)
-    return Payload(packed(comparison_data(first, second)), (recent_trace(first, a), recent_trace(second, b)))
+    return Payload(
+        packed(comparison_data(first, second, charted=False)), (recent_trace(first, a), recent_trace(second, b))
+    )
+
+
+def charts_payload(paths: Sequence[Path]) -> Payload:
+    """Returns the charts of one trace, or of two side by side: ``{"charts"}``.
+
+    Args:
+        paths: absolute, of the trace files.
+
+    Raises:
+        TraceFileError: one cannot be read.
+    """
+    from viewer.page import comparison_charts, trace_charts
+
+    traces = [fe.load(path) for path in paths]
+    return Payload(packed({"charts": comparison_charts(*traces) if len(traces) == 2 else trace_charts(*traces)}), ())
 
 
 def report_payload(path: Path) -> Payload:
@@ -134,6 +151,7 @@ def sweep_payload(paths: Sequence[Path]) -> Payload:
 
 MAKERS: Final[Mapping[Kind, Callable[[Sequence[Path]], Payload]]] = {
     "payload": make_payload,
+    "charts": charts_payload,
     "report": lambda paths: report_payload(*paths),
     "entry": lambda paths: entry_payload(*paths),
     "sweep": sweep_payload,

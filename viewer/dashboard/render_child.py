@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, Final
 
 import freeze_engine as fe
+from freeze_engine import process
 from viewer.dashboard.payloads import MAKERS
 from viewer.dashboard.render_process import OUT_OF_MEMORY
 
@@ -79,7 +80,8 @@ def _answer(job: dict[str, Any], replies: BinaryIO) -> None:
     head: dict[str, Any]
     data = b""
     try:
-        made = MAKERS[job["kind"]]([Path(path) for path in job["paths"]])
+        with process.collection_paused():  # twice as fast: the data of a page are many objects without a cycle
+            made = MAKERS[job["kind"]]([Path(path) for path in job["paths"]])
     except fe.FreezerError as error:
         head = {"error": str(error)}
     except MemoryError:

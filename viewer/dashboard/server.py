@@ -25,8 +25,10 @@ from viewer.dashboard.discretion import hide_tokens, quieten
 from viewer.dashboard.end_signals import EndSignals, is_fault
 from viewer.dashboard.entrances import Entrances
 from viewer.dashboard.handlers import (
+    CompareChartsHandler,
     CompareDataHandler,
     SweepDataHandler,
+    TraceChartsHandler,
     TraceDataHandler,
     TraceFileHandler,
     TraceReportHandler,
@@ -198,12 +200,14 @@ class DashboardServer:
     def _routes(self) -> list[Any]:
         state = {"state": self.state}
         return [
-            (r"/", PageHandler, {"values": self.state.view}),
+            (r"/", PageHandler, state),
             (r"/assets/([\w.-]+)", AssetHandler),
             (r"/trace/data", TraceDataHandler, state),
+            (r"/trace/charts", TraceChartsHandler, state),
             (r"/trace/file", TraceFileHandler, state),
             (r"/trace/report", TraceReportHandler, state),
             (r"/compare/data", CompareDataHandler, state),
+            (r"/compare/charts", CompareChartsHandler, state),
             (r"/sweep/data", SweepDataHandler, state),
             (r"/upload", UploadHandler, {"store": self.uploads}),
         ]
