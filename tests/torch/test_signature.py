@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 from typing import Any, Optional
 
 import pytest
@@ -15,6 +16,7 @@ from freeze_engine.errors import ModelSpecError
 from freeze_engine.models import CallFix, LoadedModel, ModelParameter
 from freeze_engine.models.binding import check_binding
 from freeze_engine.models.inspection import parameters_of
+from freeze_engine.models.signature.program_arguments import argument_kinds
 from freeze_engine.models.signature.unwritable import is_unwritable
 from freeze_engine.models.trial.call import output_text, try_call
 
@@ -262,6 +264,41 @@ def test_an_input_that_cannot_be_written_names_the_way_out(
     )
     (parameter,) = (each for each in parameters or () if each.name == name)
     assert ("Write a function that returns the model and its inputs" in parameter.note) == bool(parameter.type)
+
+
+class OwnList(nn.Module):
+    def forward(self, xs: list[torch.Tensor]) -> torch.Tensor:
+        raise RuntimeError("the table of positions has 512 rows. " * 9 + "Give fewer.")
+
+
+def test_the_error_of_a_call_is_told_beside_a_type_that_cannot_be_written() -> None:
+    model = loaded(OwnList().eval())
+    trial = try_call(model, ["1x4"], parameters_of(model))
+    assert trial.failure is not None
+    assert (
+        " as the model. The call failed with: RuntimeError: the table of positions has 512 rows."
+        in trial.failure.message
+    )
+    assert trial.error.endswith("Give fewer.")
+
+
+def test_inputs_that_a_model_brings_are_not_refused_for_their_type() -> None:
+    model = loaded(OwnList().eval(), Inputs(([torch.ones(1, 4)],)))
+    failure = try_call(model, [], parameters_of(model)).failure
+    assert failure is not None
+    assert failure.message.startswith("RuntimeError: the table of positions has 512 rows.")
+
+
+def _tree(kind: type | None, *parts: Any, context: Any = None) -> Any:
+    return SimpleNamespace(type=kind, context=context, children_specs=list(parts))
+
+
+@pytest.mark.parametrize(("names", "count"), [(["scale", "y"], 1), (["scale", "scale"], 2), (None, 1), ([], 1)])
+def test_a_program_whose_keywords_contradict_each_other_is_refused(names: list[str] | None, count: int) -> None:
+    args, kwargs = _tree(tuple, _tree(None)), _tree(dict, *[_tree(None)] * count, context=names)
+    module = SimpleNamespace(_in_spec=_tree(tuple, args, kwargs))
+    with pytest.raises(ModelSpecError, match=r"keyword inputs, and names them as .*; export it again"):
+        argument_kinds(module)
 
 
 def test_attribute_that_no_tensor_has_may_be_that_of_an_object() -> None:

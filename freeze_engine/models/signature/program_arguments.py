@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from freeze_engine.errors import ModelSpecError
 from freeze_engine.tensors.input_specs import spec_parts
 
 
@@ -42,10 +43,19 @@ def _structure(spec: Any) -> Structure | None:
 
 
 def _input_specs(module: object) -> tuple[list[Any], dict[str, Any]]:
-    """Returns the structures of a program's arguments, ``_in_spec`` of its module (torch 2.6 to 2.13)."""
+    """Returns the structures of a program's arguments, ``_in_spec`` of its module (torch 2.6 to 2.13).
+
+    Raises:
+        ModelSpecError: they contradict each other.
+    """
     spec = getattr(module, "_in_spec", None)
     parts = [] if spec is None else spec_parts(spec)
     if len(parts) != 2 or parts[0].type is not tuple or parts[1].type is not dict:
         return [], {}
     args, kwargs = parts
-    return spec_parts(args), dict(zip(kwargs.context, spec_parts(kwargs), strict=True))
+    names, keywords = kwargs.context, spec_parts(kwargs)
+    if not isinstance(names, (list, tuple)) or len(set(names)) != len(names) or len(names) != len(keywords):
+        raise ModelSpecError(
+            f"the exported program has {len(keywords)} keyword inputs, and names them as {names!r}; export it again"
+        )
+    return spec_parts(args), dict(zip(names, keywords, strict=True))

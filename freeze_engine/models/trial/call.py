@@ -85,12 +85,14 @@ def _failed(
 ) -> CallTrial:
     text = f"{type(error).__name__}: {error}"
     known = known_failure(text, texts, parameters)
-    failure = with_remedy(known or explain_failure(text, texts, parameters), texts, parameters)
+    failure = _short(known or explain_failure(text, texts, parameters))
+    if texts or model.inputs is None:  # a model that brings its inputs may bring containers
+        failure = with_remedy(failure, texts, parameters)
     if (known is None or not known.fixes) and (fix := _other_size(model, texts, parameters, device)) is not None:
         failure = replace(failure, fixes=(fix,))
     frames = [each for each in traceback.extract_tb(error.__traceback__) if not _is_own(each.filename)]
     place = failure_place(text) or failure_place("".join(traceback.format_list(frames)))
-    return CallTrial(failure=_short(failure), where=place, error=text)
+    return CallTrial(failure=failure, where=place, error=text)
 
 
 def _other_size(

@@ -110,10 +110,10 @@ def known_failure(error: str, inputs: Sequence[str], parameters: Sequence[ModelP
 def with_remedy(
     failure: CallFailure, inputs: Sequence[str], parameters: Sequence[ModelParameter] | None
 ) -> CallFailure:
-    """Returns a failure; if an input cannot be written at all, with that as its reason, since no other change helps.
+    """Returns a failure; if an input cannot be written at all, with that before its reason.
 
     Args:
-        failure: as explained.
+        failure: as explained; without fixes, for those mend more.
         inputs: texts of ``--input``.
         parameters: of the model, ``None`` if they are not known.
     """
@@ -122,7 +122,8 @@ def with_remedy(
         at = call.of(parameter.name)
         is_given = at is not None or parameter.is_required
         if is_given and not failure.fixes and is_unwritable(parameter.type):
-            return CallFailure(unwritable_text(parameter.name, parameter.type), at, parameter.name)
+            message = f"{unwritable_text(parameter.name, parameter.type)}. The call failed with: {failure.message}"
+            return CallFailure(message, at, parameter.name)
     return failure
 
 
