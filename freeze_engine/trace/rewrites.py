@@ -36,7 +36,8 @@ class NearMiss:
         reason: the first condition of torch's that fails: ``shared_weights``, ``several_uses``,
             ``operand_not_constant``, ``training_statistics``, ``no_running_stats``, ``dtype``, ``shape``, …; for what
             torch does not look for ``unsupported_op``, ``in_between``, ``activation_between``, ``before_conv``,
-            ``before_padded_conv``, ``own_statistics``, ``no_such_fold``; ``unknown`` where none of these explains it.
+            ``before_padded_conv``, ``before_linear``, ``own_statistics``, ``no_such_fold``; ``unknown`` where none of
+            these explains it.
         detail: one sentence with the values that decided it.
         advice: what the user could change; empty if nothing.
         saved_bytes: what one call with the recorded inputs would read and write less if it were folded: the operator's

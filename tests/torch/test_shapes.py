@@ -47,6 +47,35 @@ class Sequence(nn.Module):
         return self.cube(x.unsqueeze(1).unsqueeze(1)).flatten(1)
 
 
+class Layouts(nn.Module):
+    """Operators that only move values, transposed convolutions, an embedding and pools that end outside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.ConvTranspose2d(3, 4, 3, stride=2, padding=1, output_padding=1, dilation=2, groups=1)
+        self.conv = nn.Conv2d(4, 4, 1)
+        self.embed = nn.Embedding(7, 5)
+        self.outside = nn.MaxPool2d(3, 2, 1, ceil_mode=True)
+        self.averages = nn.AvgPool2d(2, ceil_mode=True)
+        self.register_buffer("matrix", torch.rand(5, 2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.averages(self.outside(self.up(x)))
+        batch, channels, height, width = x.shape
+        y = x.view(batch, channels, -1).repeat(1, 2, 1).reshape(x.size(0), 2, -1, height, width)
+        y = y[:, 0, :, 1:-1, ::2].flip([2]).narrow(1, 1, 2).amax(3, keepdim=True).squeeze(-1)
+        z = F.interpolate(self.conv(x), scale_factor=1.5) + F.interpolate(
+            self.conv(x), scale_factor=1.5, mode="bilinear"
+        )
+        z = F.pad(F.pad(z, [1, 2, 0, 1]), [1, 1, 1, 1], mode="replicate").expand(-1, -1, -1, -1).sum((2, 3))
+        words = self.embed(torch.arange(3).view(1, 3)) @ self.matrix
+        return (
+            y.sum((0, 1, 2))
+            + z.sum((0, 1))
+            + torch.addmm(self.matrix[0], torch.lerp(words[0], words[0, 0], 0.5), self.matrix[:2]).sum((0, 1))
+        )
+
+
 def values_of_a_run(module: torch.jit.ScriptModule, x: torch.Tensor) -> dict[str, tuple[int, ...]]:
     """The shapes of all tensors that the graph computes, by value name; a copy of a graph has other names."""
     copy, names = module.graph.copy(), []
@@ -60,7 +89,9 @@ def values_of_a_run(module: torch.jit.ScriptModule, x: torch.Tensor) -> dict[str
 
 
 @pytest.mark.parametrize("via", ["script", "trace"])
-@pytest.mark.parametrize(("model", "sizes"), [(Blocks(), (2, 3, 33, 40)), (Sequence(), (2, 4, 50))])
+@pytest.mark.parametrize(
+    ("model", "sizes"), [(Blocks(), (2, 3, 33, 40)), (Sequence(), (2, 4, 50)), (Layouts(), (2, 3, 8, 9))]
+)
 def test_every_shown_shape_is_that_of_a_run(model, sizes, via):
     x = torch.rand(sizes)
     recording = fe.record(model.eval(), (x,), via=via, measure=None)

@@ -24,6 +24,8 @@ FOLD_KINDS: Final = (
     "conv_mul",
     "conv_relu",
     "dropout",
+    "embedding_add",
+    "embedding_mul",
     "functional",
     "linear_add",
     "linear_bn",

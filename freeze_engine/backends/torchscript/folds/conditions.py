@@ -59,7 +59,7 @@ def batch_norm_obstacles(graph: UseDef, candidate: FoldCandidate) -> Iterator[Ob
     norm, conv = candidate.node, candidate.neighbour
     yield from fork(graph, norm)
     if not is_convolution(conv, graph):
-        yield from _unsupported_conv(graph, candidate)
+        yield from unsupported_conv(graph, candidate)
         return
     yield from not_constant(graph, conv, 0)
     yield from not_constant(graph, norm, 0)
@@ -84,9 +84,9 @@ def pointwise_obstacles(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obs
     yield from fork(graph, node)
     # torch looks at the form first; but without a constant there is nothing to fold in any form.
     yield from not_constant(graph, node, candidate.place)
-    yield from _unsupported_form(candidate)
+    yield from unsupported_form(candidate)
     if not is_convolution(conv, graph):
-        yield from _unsupported_conv(graph, candidate)
+        yield from unsupported_conv(graph, candidate)
         return
     yield from not_constant(graph, conv, 0)
     yield from several_uses(graph, candidate)
@@ -149,7 +149,8 @@ def dropout_obstacles(graph: UseDef, node: Node) -> Iterator[Obstacle]:
         )
 
 
-def _unsupported_conv(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
+def unsupported_conv(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
+    """Yields the obstacle of a convolution into which torch folds nothing."""
     conv = candidate.neighbour
     if conv.op == "aten::_convolution_mode":
         detail = "Tracing made aten::_convolution_mode of a conv with padding in words; torch does not fold it."
@@ -170,11 +171,14 @@ def _merged_by_hand(graph: UseDef, candidate: FoldCandidate) -> str:
         by_hand = "torch.nn.utils.fusion.fuse_conv_bn_eval(conv, bn, transpose=True)"
         known = graph.constant(node.inputs[3]) is not None and graph.flag(node.inputs[5]) is False
         return f"{own_weights(graph, conv)}Before freezing, replace both by {by_hand}." if known else ""
-    weight, operand = graph.constant(conv.inputs[1]), graph.constant(node.inputs[1 - candidate.place])
+    op = node.op.removesuffix("_")
+    weight = graph.constant(conv.inputs[1])
+    operand = graph.constant(node.inputs[1 - candidate.place]) if len(node.inputs) > 1 else None
     if weight is None or (operand is not None and not _is_per_channel(operand, len(weight.shape))):
         return ""
-    where = "bias" if node.op.startswith(("aten::add", "aten::sub")) and candidate.place == 0 else "weight and bias"
-    return f"{own_weights(graph, conv)}Merge the constant into the conv's {where} before freezing."
+    where = "bias" if op in ("aten::add", "aten::sub") and candidate.place == 0 else "weight and bias"
+    what = "the sign" if op == "aten::neg" else "the constant"
+    return f"{own_weights(graph, conv)}Merge {what} into the conv's {where} before freezing."
 
 
 def _is_per_channel(operand: Constant, dimensions: int) -> bool:
@@ -219,7 +223,8 @@ def _batch_statistics(graph: UseDef, norm: Node) -> Iterator[Obstacle]:
         )
 
 
-def _unsupported_form(candidate: FoldCandidate) -> Iterator[Obstacle]:
+def unsupported_form(candidate: FoldCandidate) -> Iterator[Obstacle]:
+    """Yields the obstacles in how an add, sub, mul or div is written."""
     node = candidate.node
     op = node.op.removesuffix("_")
     sign = {"aten::add": "+", "aten::sub": "-", "aten::mul": "*", "aten::div": "/"}[op]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from freeze_engine.backends.common.fold_obstacle import Obstacle
-from freeze_engine.backends.common.shapes import Shape, elements, shapes
+from freeze_engine.backends.common.shapes import Shape, ShapesOnDemand, elements
 from freeze_engine.backends.common.use_def import (
     ADDS,
     BATCH_NORM,
@@ -40,9 +40,9 @@ from freeze_engine.backends.torchscript.folds.unseen_folds import (
     unseen_linear_batch_norms,
     unseen_muls,
 )
-from freeze_engine.trace import GraphSnapshot, InputSpec, NearMiss, Node
+from freeze_engine.trace import Constant, GraphSnapshot, InputSpec, NearMiss, Node
 
-_Finder = Callable[[GraphSnapshot, UseDef], Iterator[Found]]
+_Finder = Callable[[GraphSnapshot, UseDef, Mapping[str, Shape]], Iterator[Found]]
 
 #: Operations per output element that a fold removes: a batch norm normalises, scales and shifts.
 _SAVED = {"conv_bn": 4, "linear_bn": 4, "concat_linear": 2}
@@ -79,8 +79,8 @@ def near_misses(
         return ()
     standing = {node.id for node in after.walk()}
     graph = use_def(before)
-    candidates = [each for each in _FINDERS[pass_name](before, graph) if each.node.id in standing]
-    known = shapes(before, graph, inputs) if candidates else {}
+    known = ShapesOnDemand(before, graph, inputs)
+    candidates = [each for each in _FINDERS[pass_name](before, graph, known) if each.node.id in standing]
     saved = {each.node.id: _saved_bytes(graph, each, known) for each in candidates}
     candidates.sort(key=lambda each: (_whole_model(each) != "", -(saved[each.node.id] or 0), -_gain(graph, each)))
     return tuple(
@@ -91,8 +91,7 @@ def near_misses(
 
 def _saved_bytes(graph: UseDef, missed: Found, known: Mapping[str, Shape]) -> int | None:
     """Returns the bytes that the node reads and writes in a call, one value in and one out for each place."""
-    neighbour = graph.nodes.get(missed.neighbour)
-    weight = graph.constant(neighbour.inputs[1]) if neighbour is not None and len(neighbour.inputs) > 1 else None
+    weight = _weight(graph, missed)
     shape = known.get(missed.node.outputs[0].name) if missed.node.outputs else None
     if weight is None or shape is None or missed.kind == "concat_linear" or not elements(weight.shape):
         return None
@@ -101,9 +100,15 @@ def _saved_bytes(graph: UseDef, missed: Found, known: Mapping[str, Shape]) -> in
 
 def _gain(graph: UseDef, missed: Found) -> int:
     """Returns the operations that the fold would save for each place of the output."""
-    neighbour = graph.nodes.get(missed.neighbour)
-    weight = graph.constant(neighbour.inputs[1]) if neighbour is not None and len(neighbour.inputs) > 1 else None
+    weight = _weight(graph, missed)
     return _SAVED.get(missed.kind, 1) * (weight.shape[0] if weight is not None and weight.shape else 1)
+
+
+def _weight(graph: UseDef, missed: Found) -> Constant | None:
+    layer = graph.nodes.get(missed.neighbour)
+    if layer is None or len(layer.inputs) < 2:
+        return None
+    return graph.constant(layer.inputs[{"aten::embedding": 0, "aten::addmm": 2}.get(layer.op, 1)])
 
 
 def _in_few_lines(candidates: Sequence[Found]) -> Iterator[Found]:
@@ -142,30 +147,30 @@ def _near_miss(step: int, missed: Found, standing: set[str]) -> NearMiss:
     return NearMiss(step, missed.kind, missed.node.id, neighbour, first.reason, detail, advice)
 
 
-def _conv_batch_norms(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
+def _conv_batch_norms(_: GraphSnapshot, graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     for candidate in beside(graph, frozenset({BATCH_NORM}), CONV_LIKE, (0,)):
         if _can_change(graph, candidate):
             yield found("conv_bn", candidate, batch_norm_obstacles(graph, candidate))
-    yield from unseen_conv_batch_norms(graph)
+    yield from unseen_conv_batch_norms(graph, known)
 
 
-def _linear_batch_norms(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
+def _linear_batch_norms(_: GraphSnapshot, graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     for candidate in beside(graph, frozenset({BATCH_NORM}), frozenset({LINEAR}), (0,)):
         if _can_change(graph, candidate):
             yield found("linear_bn", candidate, linear_batch_norm_obstacles(graph, candidate))
-    yield from unseen_linear_batch_norms(graph)
+    yield from unseen_linear_batch_norms(graph, known)
 
 
-def _adds(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
+def _adds(_: GraphSnapshot, graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     yield from _pointwise(graph, "add", ADDS)
-    yield from unseen_adds(graph)
-    yield from linear_merges(graph, "add")
+    yield from unseen_adds(graph, known)
+    yield from linear_merges(graph, known, "add")
 
 
-def _muls(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
+def _muls(_: GraphSnapshot, graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     yield from _pointwise(graph, "mul", MULS)
-    yield from unseen_muls(graph)
-    yield from linear_merges(graph, "mul")
+    yield from unseen_muls(graph, known)
+    yield from linear_merges(graph, known, "mul")
 
 
 def _pointwise(graph: UseDef, name: str, ops: frozenset[str]) -> Iterator[Found]:
@@ -182,7 +187,7 @@ def _can_change(graph: UseDef, candidate: FoldCandidate) -> bool:
     return not varies(graph, candidate.node, candidate.place) and not varies(graph, candidate.neighbour, 0)
 
 
-def _parallel_linears(before: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
+def _parallel_linears(before: GraphSnapshot, graph: UseDef, _: Mapping[str, Shape]) -> Iterator[Found]:
     for body in blocks(before):
         groups: dict[str, list[Node]] = {}
         for node in body:
@@ -193,7 +198,7 @@ def _parallel_linears(before: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
                 yield found("concat_linear", FoldCandidate(node, first, 0), concat_obstacles(graph, node, first))
 
 
-def _dropouts(_: GraphSnapshot, graph: UseDef) -> Iterator[Found]:
+def _dropouts(_: GraphSnapshot, graph: UseDef, __: Mapping[str, Shape]) -> Iterator[Found]:
     for node in graph.nodes.values():
         if node.op in DROPOUTS | UNREMOVABLE_DROPOUTS:
             before = graph.definers.get(node.inputs[0])

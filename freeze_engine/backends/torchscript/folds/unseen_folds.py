@@ -8,16 +8,18 @@ says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from freeze_engine.backends.common.fold_obstacle import Obstacle
+from freeze_engine.backends.common.shape_rules import Shape
 from freeze_engine.backends.common.use_def import ADDS, BATCH_NORM, CONV_LIKE, LINEAR, MULS, UseDef, is_convolution
 from freeze_engine.backends.torchscript.folds.conditions import (
     batch_norm_obstacles,
     linear_batch_norm_obstacles,
     operand_obstacles,
     pointwise_obstacles,
+    unsupported_conv,
 )
 from freeze_engine.backends.torchscript.folds.obstacles import (
     FoldCandidate,
@@ -30,14 +32,15 @@ from freeze_engine.backends.torchscript.folds.obstacles import (
     several_uses,
     varies,
 )
-from freeze_engine.trace import Constant, Node
+from freeze_engine.backends.torchscript.folds.passages import UNCHANGING, converts_to
+from freeze_engine.backends.torchscript.folds.several_operands import several_operands
+from freeze_engine.backends.torchscript.folds.unseen_linear_folds import before_linears, product_batch_norms
+from freeze_engine.backends.torchscript.folds.unseen_passages import passed_arithmetic, passed_batch_norms
+from freeze_engine.trace import Node
 
 #: Reasons that only another architecture removes: one line of each is enough.
 ONE_LINE: Final = frozenset({"own_statistics", "activation_between", "before_padded_conv"})
 
-#: torch's numbers of dtypes (``c10/core/ScalarType.h``, torch 2.13.0).
-_DTYPES: Final = {"5": "float16", "6": "float32", "7": "float64", "15": "bfloat16"}
-_UNCHANGING = frozenset({"aten::contiguous", "aten::to", "aten::clone", "aten::detach", "aten::alias"})
 _ACTIVATIONS = frozenset(
     f"aten::{op}{suffix}"
     for op in (
@@ -48,52 +51,60 @@ _ACTIVATIONS = frozenset(
     )
     for suffix in ("", "_")
 )
-_AVERAGES: Final = frozenset(f"aten::{kind}_pool{n}d" for kind in ("avg", "adaptive_avg") for n in (1, 2, 3))
-_MAXIMA: Final = frozenset(f"aten::max_pool{n}d" for n in (1, 2, 3))
 _GROUP_NORM: Final = "aten::group_norm"
 _INSTANCE_NORM: Final = "aten::instance_norm"
 _RSUB: Final = "aten::rsub"
 _NEG: Final = frozenset({"aten::neg", "aten::neg_"})
 
 
-def unseen_conv_batch_norms(graph: UseDef) -> Iterator[Found]:
+def unseen_conv_batch_norms(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     """Yields the normalisations near a conv that torch does not consider."""
     norms = frozenset({BATCH_NORM})
     for candidate in _apart(graph, norms, CONV_LIKE):
         yield found("conv_bn", candidate, _between(graph, candidate, batch_norm_obstacles(graph, candidate)))
-    named = set()
-    for candidate in _after_activation(graph, CONV_LIKE):
+    passed = list(passed_batch_norms(graph, known, CONV_LIKE))
+    yield from passed
+    named = {each.node.id for each in passed}
+    for candidate in _after_activation(graph, CONV_LIKE, named):
         named.add(candidate.node.id)
-        yield found("conv_bn", candidate, _after(graph, candidate, batch_norm_obstacles(graph, candidate)))
+        yield found("conv_bn", candidate, _activation(graph, candidate))
     for candidate in beside(graph, frozenset({_GROUP_NORM, _INSTANCE_NORM}), CONV_LIKE, (0,)):
         yield found("conv_bn", candidate, _own_statistics(graph, candidate))
     yield from (each for each in _before_convs(graph) if each.node.id not in named)
 
 
-def unseen_linear_batch_norms(graph: UseDef) -> Iterator[Found]:
+def unseen_linear_batch_norms(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     """Yields the batch norms near a linear that torch does not consider."""
     linears = frozenset({LINEAR})
     for candidate in _apart(graph, frozenset({BATCH_NORM}), linears):
         yield found("linear_bn", candidate, _between(graph, candidate, linear_batch_norm_obstacles(graph, candidate)))
-    for candidate in _after_activation(graph, linears):
-        yield found("linear_bn", candidate, _after(graph, candidate, linear_batch_norm_obstacles(graph, candidate)))
+    passed = list(passed_batch_norms(graph, known, linears))
+    yield from passed
+    for candidate in _after_activation(graph, linears, {each.node.id for each in passed}):
+        yield found("linear_bn", candidate, _activation(graph, candidate))
+    yield from product_batch_norms(graph, known)
+    yield from before_linears(graph, known)
 
 
-def unseen_adds(graph: UseDef) -> Iterator[Found]:
+def unseen_adds(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     """Yields ``c - conv(x)``, and adds and subs with something between them and the conv."""
     for candidate in beside(graph, frozenset({_RSUB}), CONV_LIKE, (0,)):
         if not varies(graph, candidate.node, 0) and not varies(graph, candidate.neighbour, 0):
             yield found("conv_add", candidate, _unknown_operator(graph, candidate, "c - y as y * -1.0 + c"))
     yield from _arithmetic_apart(graph, "conv_add", ADDS)
+    yield from passed_arithmetic(graph, known, "add")
+    yield from several_operands(graph, "add")
 
 
-def unseen_muls(graph: UseDef) -> Iterator[Found]:
+def unseen_muls(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     """Yields ``-conv(x)``, and muls and divs with something between them and the conv."""
     for candidate in beside(graph, _NEG, CONV_LIKE, (0,)):
         if not varies(graph, candidate.neighbour, 0):
             written = "c - y as y * -1.0 + c" if _is_reversed_sub(graph, candidate.node) else "-y as y * -1.0"
             yield found("conv_mul", candidate, _unknown_operator(graph, candidate, written))
     yield from _arithmetic_apart(graph, "conv_mul", MULS)
+    yield from passed_arithmetic(graph, known, "mul")
+    yield from several_operands(graph, "mul")
 
 
 def _is_reversed_sub(graph: UseDef, neg: Node) -> bool:
@@ -114,9 +125,9 @@ def _apart(graph: UseDef, ops: frozenset[str], neighbours: frozenset[str]) -> It
         if node.op not in ops:
             continue
         neighbour = graph.definers.get(node.inputs[0])
-        if neighbour is None or neighbour.op not in _UNCHANGING:
+        if neighbour is None or neighbour.op not in UNCHANGING:
             continue
-        while neighbour is not None and neighbour.op in _UNCHANGING:
+        while neighbour is not None and neighbour.op in UNCHANGING:
             neighbour = graph.definers.get(neighbour.inputs[0])
         if neighbour is None or neighbour.op not in neighbours:
             continue
@@ -137,7 +148,8 @@ def _between(graph: UseDef, candidate: FoldCandidate, others: Iterator[Obstacle]
     is_read = bool(graph.readers_apart(candidate.node.inputs[0], candidate.node))
     yield from (each for each in others if is_read or each.reason != "several_uses")
     for node in between:
-        yield from several_uses(graph, FoldCandidate(node, candidate.neighbour, 0))
+        if graph.readers_apart(node.inputs[0], node):
+            yield from several_uses(graph, FoldCandidate(node, candidate.neighbour, 0))
 
 
 def _chain(graph: UseDef, candidate: FoldCandidate) -> Iterator[Node]:
@@ -155,66 +167,21 @@ def _leave_out(graph: UseDef, candidate: FoldCandidate, between: list[Node]) -> 
     if ours is not None and theirs is not None and ours.dtype != theirs.dtype and conversions:
         return f"Keep the values of {does} in {ours.dtype}, and convert after it."
     it, changes = ("it", "it changes") if len(between) == 1 else ("them", "they change")
-    converts = ours is not None and any(_target(graph, node) not in ("", ours.dtype) for node in conversions)
+    converts = ours is not None and any(converts_to(graph, node) not in ("", ours.dtype) for node in conversions)
     if ours is not None and converts:
         return f"Move {it} behind {does}, which then computes in {ours.dtype}."
     return f"Leave {it} out, or move {it} behind {does}: {changes} no value."
 
 
-def _target(graph: UseDef, conversion: Node) -> str:
-    """Returns the dtype that an ``aten::to`` converts into: empty if to none, ``?`` if the graph does not show it."""
-    for name in conversion.inputs[1:3]:
-        definer = graph.definers.get(name)
-        value = definer.outputs[0].type if definer is not None and definer.op == "prim::Constant" else ""
-        if value == "int" and definer is not None:
-            return _DTYPES.get(definer.attribute("value") or "", "?")
-        if value not in ("Device", "NoneType", "bool"):
-            return "?"
-    return ""
-
-
-def _after_activation(graph: UseDef, neighbours: frozenset[str]) -> Iterator[FoldCandidate]:
+def _after_activation(graph: UseDef, neighbours: frozenset[str], passed: set[str]) -> Iterator[FoldCandidate]:
     for candidate in beside(graph, frozenset({BATCH_NORM}), _ACTIVATIONS, (0,)):
         before = graph.definers.get(candidate.neighbour.inputs[0])
-        if before is not None and before.op in neighbours:
+        if before is not None and before.op in neighbours and candidate.node.id not in passed:
             yield FoldCandidate(candidate.node, before, 0)
 
 
-def _after(graph: UseDef, candidate: FoldCandidate, others: Iterator[Obstacle]) -> Iterator[Obstacle]:
+def _activation(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     between = graph.definers[candidate.node.inputs[0]]
-    if not _may_come_after(graph, between, candidate.node):
-        yield from _activation(between, candidate)
-        return
-    yield Obstacle(
-        "in_between",
-        f"{between.op} (%{between.id}) is between {candidate.neighbour.op} and {candidate.node.op}; torch folds "
-        "what directly follows only.",
-        f"Put {between.op} after the batch norm: the outputs are the same, since "
-        + ("every weight of the batch norm is positive." if between.op in _MAXIMA else "it takes averages."),
-    )
-    # A check of the pooling's shape goes with the batch norm; any other reader would see other values.
-    is_read = bool(graph.readers_apart(candidate.node.inputs[0], candidate.node))
-    yield from (each for each in others if is_read or each.reason != "several_uses")
-    yield from several_uses(graph, FoldCandidate(between, candidate.neighbour, 0))
-
-
-def _may_come_after(graph: UseDef, pool: Node, norm: Node) -> bool:
-    """Returns whether a pooling and the batch norm after it can change places without changing the outputs."""
-    if norm.op != BATCH_NORM or graph.flag(norm.inputs[5]) is not False:
-        return False
-    if pool.op in _MAXIMA:
-        return graph.is_none(norm.inputs[1]) or _is_positive(graph.constant(norm.inputs[1]))
-    if pool.op not in _AVERAGES or "adaptive" in pool.op:
-        return pool.op in _AVERAGES
-    divisors = pool.inputs[6:]
-    return _is_zero(graph, pool.inputs[3]) and all(graph.is_none(name) for name in divisors)
-
-
-def _is_positive(weight: Constant | None) -> bool:
-    return weight is not None and weight.minimum is not None and weight.minimum > 0 and not weight.nonfinite
-
-
-def _activation(between: Node, candidate: FoldCandidate) -> Iterator[Obstacle]:
     yield Obstacle(
         "activation_between",
         f"{between.op} (%{between.id}) is between {candidate.neighbour.op} and the batch norm, and does not only "
@@ -246,7 +213,7 @@ def _before_convs(graph: UseDef) -> Iterator[Found]:
         if node.op != BATCH_NORM or varies(graph, node, 0) or graph.flag(node.inputs[5]) is not False:
             continue
         before = graph.definers.get(node.inputs[0])
-        while before is not None and before.op in _UNCHANGING:
+        while before is not None and before.op in UNCHANGING:
             before = graph.definers.get(before.inputs[0])
         if before is not None and before.op in CONV_LIKE:
             continue
@@ -284,12 +251,12 @@ def _is_zero(graph: UseDef, padding: str) -> bool:
 def _unknown_operator(graph: UseDef, candidate: FoldCandidate, written: str) -> Iterator[Obstacle]:
     node, conv = candidate.node, candidate.neighbour
     yield from fork(graph, node)
+    if not is_convolution(conv, graph):
+        yield from unsupported_conv(graph, candidate)
+        return
     yield Obstacle(
         "unsupported_op", f"torch folds add, sub, mul and div into a conv, not {node.op}.", f"Write {written}."
     )
-    if not is_convolution(conv, graph):
-        yield Obstacle("unsupported_conv", f"torch folds into conv1d, conv2d and conv3d, not into {conv.op}.")
-        return
     yield from not_constant(graph, conv, 0)
     yield from several_uses(graph, candidate)
     weight = graph.constant(conv.inputs[1])
