@@ -433,3 +433,29 @@ def test_nothing_is_advised_where_no_change_folds(written: ModuleType, number: i
     x, _ = SILENT[number]
     misses, _, _ = recorded(getattr(written, f"Silent{number}")(), x, "script")
     assert [miss for miss in misses if miss.advice] == []
+
+
+class Dropped(Layers):
+    def __init__(self, between: nn.Module) -> None:
+        super().__init__()
+        self.between = between
+        self.eval()
+
+    def forward(self, x):
+        return self.norm(self.between(self.conv(x)))
+
+
+@pytest.mark.parametrize("kind", [nn.Dropout, nn.Dropout2d])
+def test_dropout_that_left_a_check_of_the_shape_is_named(kind: type[nn.Module]) -> None:
+    trace = fe.record(Dropped(kind()), IMAGE, measure=None).trace
+    (miss,) = trace.near_misses
+    (removed,) = [each for step in trace.steps for each in step.rewrites if each.kind == "dropout"]
+    assert miss.reason == "several_uses"
+    assert f"the dropout %{removed.consumed[0]}," in miss.detail
+    assert "torch.nn.Identity" in miss.advice
+    for none, _, folds in (
+        recorded(Dropped(nn.Identity()), IMAGE, "script"),
+        recorded(Dropped(kind()), IMAGE, "trace"),
+    ):
+        assert none == ()
+        assert "conv_bn" in folds

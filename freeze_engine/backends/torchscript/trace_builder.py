@@ -20,7 +20,8 @@ from freeze_engine.backends.torchscript.call_chains import called_nodes
 from freeze_engine.backends.torchscript.call_places import traced_lines
 from freeze_engine.backends.torchscript.capture.raw import LiveSnapshot, RawFreeze, graph_text
 from freeze_engine.backends.torchscript.faults import faults
-from freeze_engine.backends.torchscript.folds.near_misses import near_misses
+from freeze_engine.backends.torchscript.folds.near_misses import REMOVE_DROPOUT, near_misses
+from freeze_engine.backends.torchscript.folds.removed_dropouts import checks_of_dropouts
 from freeze_engine.backends.torchscript.graph.known_graphs import KnownGraphs
 from freeze_engine.backends.torchscript.graph.live import source_lines, source_ranges
 from freeze_engine.backends.torchscript.graph.live_walk import LiveWalks
@@ -284,13 +285,18 @@ class TraceBuilder:
     def _find_near_misses(self) -> None:
         last: dict[tuple[str, str], tuple[Step, GraphSnapshot]] = {}
         graphs: dict[str, GraphSnapshot] = {}
+        checks: dict[str, Mapping[str, str]] = {}
         for step in self._recorder.steps:
             if step.method in graphs:
                 last[step.method, step.name] = (step, graphs[step.method])
+                if REMOVE_DROPOUT in step.passes:
+                    checks[step.method] = checks_of_dropouts(graphs[step.method], step.graph)
             graphs[step.method] = step.graph
         for step, before in last.values():
             for one in step.passes:
-                self._recorder.near_misses += near_misses(step.index, one, before, step.graph, self._recorder.inputs)
+                self._recorder.near_misses += near_misses(
+                    step.index, one, before, step.graph, self._recorder.inputs, checks.get(step.method, {})
+                )
 
     def _add_failure(self) -> None:
         failure = self._freeze.failure

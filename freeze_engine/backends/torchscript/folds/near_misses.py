@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.shapes import Shape, ShapesOnDemand, elements
@@ -33,6 +35,7 @@ from freeze_engine.backends.torchscript.folds.conditions import (
 )
 from freeze_engine.backends.torchscript.folds.linear_merges import linear_merges
 from freeze_engine.backends.torchscript.folds.obstacles import FoldCandidate, Found, beside, found, varies
+from freeze_engine.backends.torchscript.folds.removed_dropouts import naming_dropouts
 from freeze_engine.backends.torchscript.folds.unseen_folds import (
     ONE_LINE,
     unseen_adds,
@@ -44,6 +47,7 @@ from freeze_engine.trace import Constant, GraphSnapshot, InputSpec, NearMiss, No
 
 _Finder = Callable[[GraphSnapshot, UseDef, Mapping[str, Shape]], Iterator[Found]]
 
+REMOVE_DROPOUT: Final = "RemoveDropout"
 #: Operations per output element that a fold removes: a batch norm normalises, scales and shifts.
 _SAVED = {"conv_bn": 4, "linear_bn": 4, "concat_linear": 2}
 
@@ -54,6 +58,7 @@ def near_misses(
     before: GraphSnapshot,
     after: GraphSnapshot,
     inputs: tuple[InputSpec, ...] = (),
+    checks: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[NearMiss, ...]:
     """Returns the folds that a pass could have made by the shape of the graph, and did not.
 
@@ -66,6 +71,7 @@ def near_misses(
         before: the method's graph before the pass, which is what torch decided on.
         after: the graph after it.
         inputs: of the model, if known.
+        checks: readers of the shapes of removed dropouts, as `checks_of_dropouts` returns them.
 
     Returns:
         One for each batch norm, add, sub, mul or div that remains right after a conv or linear, and each dropout left;
@@ -80,7 +86,11 @@ def near_misses(
     standing = {node.id for node in after.walk()}
     graph = use_def(before)
     known = ShapesOnDemand(before, graph, inputs)
-    candidates = [each for each in _FINDERS[pass_name](before, graph, known) if each.node.id in standing]
+    candidates = [
+        naming_dropouts(graph, each, checks) if checks else each
+        for each in _FINDERS[pass_name](before, graph, known)
+        if each.node.id in standing
+    ]
     saved = {each.node.id: _saved_bytes(graph, each, known) for each in candidates}
     candidates.sort(key=lambda each: (_whole_model(each) != "", -(saved[each.node.id] or 0), -_gain(graph, each)))
     return tuple(
@@ -207,7 +217,7 @@ def _dropouts(_: GraphSnapshot, graph: UseDef, __: Mapping[str, Shape]) -> Itera
 
 
 _FINDERS: Mapping[str, _Finder] = {
-    "RemoveDropout": _dropouts,
+    REMOVE_DROPOUT: _dropouts,
     "FrozenConcatLinear": _parallel_linears,
     "FoldFrozenConvBatchnorm": _conv_batch_norms,
     "FoldFrozenConvAddOrSub": _adds,
