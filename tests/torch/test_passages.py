@@ -194,6 +194,12 @@ ADVISED: tuple[tuple[torch.Tensor, str, str, str], ...] = (
     (
         IMAGE,
         "conv_add unsupported_op",
+        "torch.addcmul(self.conv(x), self.channels[0], self.shifts[0])",
+        "self.conv(x) + (self.channels * self.shifts)",
+    ),
+    (
+        IMAGE,
+        "conv_add unsupported_op",
         "torch.addcmul(self.conv(x), self.channels, self.shifts, value=3)",
         "self.conv(x) + 3 * self.channels * self.shifts",
     ),
@@ -351,6 +357,8 @@ SILENT = (
     (IMAGE, "self.norm(self.conv(x).exp())"),
     (IMAGE, "self.norm(self.conv(x).softmax(1))"),
     (IMAGE, "self.conv(x).relu() * -2.0"),
+    (IMAGE, "torch.div(self.conv(x).flatten(1), 2.0, rounding_mode='floor')"),
+    (IMAGE, "self.conv(x).mean((2, 3), dtype=torch.float64) * 2.0"),
     (IMAGE, "self.conv(x).relu() + 2.0"),
     (IMAGE, "self.conv(x).sum((2, 3)) + self.row"),
     (IMAGE, "F.pad(self.conv(x), [1, 1]) + 2.0"),

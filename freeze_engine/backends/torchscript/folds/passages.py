@@ -194,7 +194,7 @@ def _averaged(at: _At) -> tuple[frozenset[str], Layout]:
 
 def _reduced(at: _At) -> tuple[frozenset[str], Layout] | None:
     taken, kept = at.dimensions(1), at.numbers(2) if len(at.node.inputs) > 2 else None
-    if not taken or kept not in ((0,), (1,)):
+    if not taken or kept not in ((0,), (1,)) or not all(at.graph.is_none(name) for name in at.node.inputs[3:]):
         return None
     axis, rank = at.layout.axis, at.layout.rank
     if axis in taken or axis is None:

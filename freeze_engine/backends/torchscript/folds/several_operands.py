@@ -6,7 +6,6 @@ Each of them multiplies and adds; written as these two operations, the multiplic
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from freeze_engine.backends.common.fold_obstacle import Obstacle
@@ -120,7 +119,7 @@ def _obstacles(
         yield from not_constant(graph, layer, 0)
         for each in constants:
             if each is not None:
-                yield from (found for found in operand_obstacles(weight, _shaped(each)) if found.reason == "dtype")
+                yield from operand_obstacles(weight, each)
     if graph.readers_apart(node.inputs[candidate.place], node):
         yield from several_uses(graph, candidate)
 
@@ -128,7 +127,3 @@ def _obstacles(
 def _at(op: str, place: int) -> str:
     """Returns the call with ``y`` in a later place."""
     return _CALLS[op].replace(f" {_NAMES[op][place]},", " y,")
-
-
-def _shaped(operand: Constant) -> Constant:
-    return replace(operand, shape=())

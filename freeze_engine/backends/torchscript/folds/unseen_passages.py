@@ -85,7 +85,10 @@ def passed_arithmetic(graph: UseDef, known: Mapping[str, Shape], name: str) -> I
     for node in graph.nodes.values():
         if node.op.removesuffix("_") not in ops:
             continue
-        for place in (0,) if node.op.startswith("aten::div") else (0, 1):
+        is_div = node.op.startswith("aten::div")
+        if is_div and len(node.inputs) > 2:
+            continue  # what is rounded commutes with nothing
+        for place in (0,) if is_div else (0, 1):
             if varies(graph, node, place):
                 continue
             way = way_to(graph, node, place, CONV_LIKE, known, also_unchanged=place == 1)
