@@ -103,7 +103,7 @@ def _bars(trace: fe.Trace) -> list[dict[str, Any]]:
 def _facts(summary: fe.Summary) -> Iterator[Fact]:
     frozen = summary.frozen
     yield Fact("weights and buffers frozen", "unknown" if frozen is None else f"{frozen.frozen} of {frozen.total}")
-    yield Fact("stay attributes", "unknown" if frozen is None else str(frozen.preserved))
+    yield Fact("kept as attributes", "unknown" if frozen is None else str(frozen.preserved))
     yield _time(summary)
     yield _outputs(summary)
 
@@ -114,7 +114,7 @@ def _time(summary: fe.Summary) -> Fact:
     fact = summary.times[0]
     if fact.claim not in ("faster", "slower"):
         is_unknown = analysis.tells_nothing(fact.claim, fact.smallest)
-        return Fact("time per call", "not known, too noisy" if is_unknown else "no difference found")
+        return Fact("time per call", "too noisy to tell" if is_unknown else "no difference found")
     words = analysis.ratio_words(fact.ratio, fact.claim, fact.smallest)
     return Fact("time per call", words.partition(" time")[0].removesuffix(" times the"), _fill(fact.claim == "faster"))
 

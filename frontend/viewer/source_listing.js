@@ -184,7 +184,7 @@ export class SourceListing {
       this.isTimed ? timeMark(row) : null,
       passMark(row),
       errorMark(row),
-      h("span.fv-line-code", null, code),
+      h("span.fv-line-code", { style: { "--indent": `${indentOf(text ?? "")}ch` } }, code),
     );
     if (row) {
       element.dataset.line = key;
@@ -256,6 +256,11 @@ function keyAt(event) {
  * @param {string} text
  */
 function codeOf(text) {
-  const indent = text.length - text.trimStart().length;
+  const indent = indentOf(text);
   return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
+}
+
+/** @param {string} text */
+function indentOf(text) {
+  return text.length - text.trimStart().length;
 }

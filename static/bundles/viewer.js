@@ -7511,7 +7511,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     line(key, { line: line3, text }, row) {
       const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
-      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line3}: ${(text ?? "").trim()}. ${words(row).join(". ")}` : `Line ${line3}: ${(text ?? "").trim()}`, title: row ? words(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line3), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", null, code));
+      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line3}: ${(text ?? "").trim()}. ${words(row).join(". ")}` : `Line ${line3}: ${(text ?? "").trim()}`, title: row ? words(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line3), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", { style: { "--indent": `${indentOf(text ?? "")}ch` } }, code));
       if (row) {
         element3.dataset.line = key;
         this.rows.set(key, element3);
@@ -7558,8 +7558,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return event.target.closest?.("[data-line]")?.dataset.line ?? null;
   }
   function codeOf(text) {
-    const indent = text.length - text.trimStart().length;
+    const indent = indentOf(text);
     return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
+  }
+  function indentOf(text) {
+    return text.length - text.trimStart().length;
   }
   var FOREMOST = 5;
   var SourcePanel = class {

@@ -157,6 +157,21 @@ def test_the_three_stand_beside_one_another_or_below_and_axe_finds_nothing(
     assert serious_findings(page) == []
 
 
+@pytest.mark.parametrize("width", [1920, 1440, 1024, 390])
+def test_a_long_line_goes_on_below_instead_of_out_of_the_pane(opened: Opener, width: int) -> None:
+    page = opened(width=width)
+    long = line(page, 5)
+    height = long.evaluate("(row) => row.offsetHeight")
+    long.locator(".fv-line-code").evaluate("(code) => { code.textContent += ' + layer(x)'.repeat(40); }")
+    assert long.evaluate("(row) => row.offsetHeight") > 2 * height
+    assert (
+        page.evaluate(
+            "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(viewer.root.querySelector('.fv-lines'))"
+        )
+        == 0
+    )
+
+
 def test_a_trace_without_a_line_has_no_source(opened: Opener) -> None:
     page = opened("tab=graph", "empty")
     assert page.get_by_role("tab", name="Source").count() == 0
