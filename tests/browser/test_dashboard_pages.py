@@ -1255,7 +1255,7 @@ def test_a_row_of_a_sweep_opens_its_trace(opened: Opener) -> None:
     assert wide == []
 
 
-def test_charts_that_do_not_come_are_said_to_and_can_be_asked_for_again(opened: Opener, problems: list[str]) -> None:
+def test_charts_that_cannot_be_loaded_say_why_and_load_again_on_request(opened: Opener, problems: list[str]) -> None:
     page = opened(f"?trace={TRACE}#tab=charts")
     said = page.get_by_role("alert").filter(has_text="The charts cannot be shown. There is no trace small.fztrace.")
     expect(said).to_be_visible()

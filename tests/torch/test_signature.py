@@ -271,7 +271,7 @@ class OwnList(nn.Module):
         raise RuntimeError("the table of positions has 512 rows. " * 9 + "Give fewer.")
 
 
-def test_the_error_of_a_call_is_told_beside_a_type_that_cannot_be_written() -> None:
+def test_a_type_that_cannot_be_written_does_not_hide_the_error_of_the_call() -> None:
     model = loaded(OwnList().eval())
     trial = try_call(model, ["1x4"], parameters_of(model))
     assert trial.failure is not None
