@@ -176,7 +176,8 @@ def _described(
     }
     if tensor.is_meta:
         return Constant(**shown, nbytes=tensor.nbytes)
-    parts = _parts(tensor)
+    # Digest and numbers are both of the elements in logical order, which of other strides takes a copy.
+    parts = tuple(part.contiguous() for part in _parts(tensor))
     digest = hashlib.sha256()
     for part in (*parts, *_quantisation(tensor)):
         digest.update(part.contiguous().reshape(-1).view(torch.uint8).numpy().data)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import freeze_engine as fe
 from freeze_engine.tensors import values
@@ -163,6 +166,31 @@ def test_describing_a_large_tensor_leaves_it_as_it_was() -> None:
         constant = StorageNames(keeping_values=True).constant(numbers)
         assert torch.equal(numbers, torch.arange(10_000).to(dtype))
         assert (constant.minimum, constant.maximum, constant.mean) == (0.0, 9999.0, 4999.5)
+
+
+class _Copies(TorchDispatchMode):
+    """Counts the copies that are made of tensors of a shape."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.shape = shape
+        self.count = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        is_copy = func in (torch.ops.aten.clone.default, torch.ops.aten.contiguous.default)
+        self.count += is_copy and tuple(args[0].shape) == self.shape
+        return func(*args, **(kwargs or {}))
+
+
+def test_elements_out_of_order_are_copied_once() -> None:
+    tensor = torch.rand(4, 8, 3, 3)
+    reordered = tensor.to(memory_format=torch.channels_last)
+    with _Copies((4, 8, 3, 3)) as copies:
+        found = StorageNames(keeping_values=True).constant(reordered)
+    assert copies.count == 1
+    assert found == StorageNames(keeping_values=True).constant(tensor)
 
 
 def test_nonfinite_elements_are_counted_and_excluded_from_the_moments() -> None:
