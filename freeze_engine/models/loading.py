@@ -29,6 +29,7 @@ from torch import nn
 from freeze_engine.backends.common.exported_programs import exported_class, holds_exported, module_of
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.examples import EXAMPLES
+from freeze_engine.models.factory_names import factory_advice
 from freeze_engine.models.file_kinds import file_kind
 from freeze_engine.models.imports import import_modules, missing_operators, missing_text
 from freeze_engine.models.other_files import other_file
@@ -133,7 +134,7 @@ def _hint(spec: str) -> str:
     if spec in EXAMPLES:
         return f" Did you mean example:{spec}?"
     if match := _FILE_FACTORY.fullmatch(spec):
-        return f" Did you mean {match['file'].removeprefix('./').replace('/', '.')}:{match['path']}?"
+        return f" Did you mean {factory_advice(Path(match['file'] + '.py'), match['path'])}?"
     return ""
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from freeze_engine.models.factory_names import factory_advice
 from freeze_engine.models.file_kinds import file_kind
 from freeze_engine.models.untrusted.zip_names import loose_names
 
@@ -16,6 +17,8 @@ _JSON_LENGTH_BYTES: Final = 8
 _MODELS: Final = (".pt", ".pth", ".ts", ".pt2")
 _MODELS_SHOWN: Final = 3
 _UNPACK: Final = "Unpack it, and give the model file in it."
+_LFS: Final = b"version https://git-lfs.github.com/spec/"
+_HTML: Final = (b"<!doctype html", b"<html")
 _NOT_TORCH: Final = "Freezing is torch's: give the torch module that it was made from, {saved}."
 _COPY_AGAIN: Final = "Copy or download it again, or save the model again."
 
@@ -56,10 +59,6 @@ def other_file(path: Path) -> OtherFile:
     return _said("neither a TorchScript file nor an exported program", f"Give the model {_saved(path)}.")
 
 
-def _stem(path: Path) -> str:
-    return path.stem if path.stem.isidentifier() else "package.module"
-
-
 def _saved(path: Path) -> str:
     return f'saved as TorchScript, torch.jit.script(module.eval()).save("{path.stem}.ts.pt")'
 
@@ -73,7 +72,8 @@ def _weights(path: Path, what: str) -> OtherFile:
     saved = f'torch.jit.script(module.eval()).save("{path.stem}.ts.pt")'
     return OtherFile(
         what,
-        f"{build} either save TorchScript, {saved}, or give the function that builds it as package.module:factory.",
+        f"{build} either save TorchScript, {saved}, or give the function that builds it as package.module:factory "
+        "(build in net.py is net:build).",
         f"{build} save TorchScript, {saved}, which this page takes; or record the function that builds it on the "
         "command line: freezer-ui record package.module:factory.",
     )
@@ -84,12 +84,13 @@ def _empty(path: Path) -> OtherFile:
 
 
 def _python(path: Path) -> OtherFile:
-    call = f"{_stem(path)}:build"
+    advice = factory_advice(path, "build")
+    call, _, where = factory_advice(Path("/") / path.name, "build").partition(",")
     return OtherFile(
         "Python source, not a saved model",
-        f"Give the function in it that builds the model: {call}, where build stands for its name.",
-        f"This page imports no code: record it on the command line, freezer-ui record {call}, where build stands for "
-        "the name of the function that builds the model; or save the model as TorchScript, "
+        f"Give the function in it that builds the model: {advice}; build stands for its name.",
+        f"This page imports no code: record it on the command line, freezer-ui record {call},{where}; build stands "
+        "for the name of the function that builds the model. Or save the model as TorchScript, "
         f'torch.jit.script(module.eval()).save("{path.stem}.pt").',
     )
 
@@ -123,7 +124,9 @@ def _archive(path: Path) -> OtherFile:
         return _weights(path, "a NumPy archive, which holds arrays and no program")
     inside = [name for name in names if name.lower().endswith(_MODELS)][:_MODELS_SHOWN]
     what = "a zip archive that is neither a TorchScript file nor an exported program"
-    return _said(what, f"{_UNPACK[:-1]} ({', '.join(inside)})." if inside else _UNPACK)
+    if not inside:
+        return _said(what, f"No file in it has the name of a model: give the model {_saved(path)}.")
+    return _said(what, f"{_UNPACK[:-1]} ({', '.join(inside)}).")
 
 
 def _packed(path: Path) -> OtherFile:
@@ -132,6 +135,15 @@ def _packed(path: Path) -> OtherFile:
 
 def _no_trace(path: Path) -> OtherFile:
     return _said("no trace, though its name ends as one", "Copy it again, or record the model again.")
+
+
+def _pointer(path: Path) -> OtherFile:
+    remedy = f"Fetch the file: git lfs pull --include={path.name}, in the repository."
+    return _said("a pointer of Git LFS, and not the file that it stands for", remedy)
+
+
+def _web_page(path: Path) -> OtherFile:
+    return _said("a web page, which a download may give in place of the file", "Open it in a browser to see why.")
 
 
 def _text(path: Path) -> OtherFile:
@@ -189,6 +201,8 @@ _KINDS: Final[tuple[tuple[Callable[[str, bytes], bool], Callable[[Path], OtherFi
     (_called(".engine", ".plan", ".trt"), _foreign("a TensorRT engine")),
     (_called(".py", ".pyi"), _python),
     (_called(".ipynb"), _notebook),
+    (_starts(_LFS), _pointer),
+    (lambda suffix, head: head.lstrip().lower().startswith(_HTML), _web_page),
     (_is_text, _text),
 )
 """The test for each kind, the surest first, with the message about it."""

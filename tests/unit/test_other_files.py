@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from freeze_engine.models import other_file
+from freeze_engine.models.factory_names import factory_advice
 
 
 def zipped(*names: str) -> bytes:
@@ -35,7 +36,7 @@ CASES = [
     ("net.pth", pickle.dumps({"w": 1}), "a pickle (torch.save", "Build the module in Python"),
     ("net.pt", zipped("net/data.pkl"), "a pickle (torch.save", "Build the module in Python"),
     ("net.py", b"import torch\n", "Python source", "net:build"),
-    ("my-net.py", b"import torch\n", "Python source", "package.module:build"),
+    ("my-net.py", b"import torch\n", "Python source", "my_net:build, from the file's folder, after renaming it"),
     ("net.ipynb", b"{}", "a notebook", "fe.record(model, inputs)"),
     ("net.onnx", b"\x08\x07\x12\x07pytorch", "an ONNX model", "the torch module that it was made from"),
     (
@@ -57,7 +58,7 @@ CASES = [
     ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(9), "a TensorFlow Lite model", "the torch module"),
     ("net.npy", b"\x93NUMPY\1\0", "a NumPy array", "Build the module in Python"),
     ("net.npz", zipped("w.npy"), "a NumPy archive", "Build the module in Python"),
-    ("net.zip", zipped("readme.txt"), "a zip archive that is neither", "Unpack it, and give the model file in it."),
+    ("net.zip", zipped("readme.txt"), "a zip archive that is neither", "No file in it has the name of a model"),
     ("net.zip", zipped("a/net.pt", "b.txt"), "a zip archive that is neither", "the model file in it (a/net.pt)."),
     ("net.pt", zipped("net/data.pkl")[:-9], "the beginning of a zip archive", "Copy or download it again"),
     ("net.pt2", zipped("net/data/aotinductor/model/net.so"), "a package of compiled code", "that it was compiled from"),
@@ -65,6 +66,8 @@ CASES = [
     ("net.pt.gz", b"\x1f\x8b\x08\0", "a packed archive", "Unpack it"),
     ("net.fztrace", b"\0\1\2", "no trace, though its name ends as one", "record the model again"),
     ("net.txt", "Gewichte für das Netz".encode(), "a text file", "torch.jit.script(module.eval()).save"),
+    ("net.pt", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS", "git lfs pull"),
+    ("net.pt", b"<!DOCTYPE html>\n<html>", "a web page", "Open it in a browser"),
     ("net.json", b"{}", "a text file", "torch.jit.script(module.eval()).save"),
     ("net.bin", bytes(range(256)), "neither a TorchScript file nor an exported program", "torch.jit.script"),
 ]
@@ -88,3 +91,21 @@ def test_a_file_is_named_and_comes_with_a_remedy(
 def test_a_letter_that_the_look_cuts_in_two_is_text_still(letter: str, shift: int, tmp_path: Path) -> None:
     (tmp_path / "net.pt").write_bytes(("x" * shift + letter * 5000).encode())
     assert other_file(tmp_path / "net.pt").what == "a text file, not a saved model"
+
+
+@pytest.mark.parametrize(
+    ("file", "advice"),
+    [
+        ("net.py", "net:build"),
+        ("./nets/net.py", "nets.net:build"),
+        ("nets/my-net.py", "my_net:build, from the file's folder, after renaming it my_net.py"),
+        ("my-nets/net.py", "net:build, from the file's folder"),
+        ("/elsewhere/net.py", "net:build, from the file's folder"),
+        ("3net.py", "_3net:build, from the file's folder, after renaming it _3net.py"),
+    ],
+)
+def test_function_of_a_file_is_named_as_it_is_looked_up(
+    file: str, advice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert factory_advice(Path(file), "build") == advice
