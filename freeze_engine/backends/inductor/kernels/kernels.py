@@ -79,7 +79,10 @@ def kernels(code: str | None, seen: Sequence[RawKernel], lowered: Lowered) -> It
         own.append(sorted(found.values(), key=lambda node: places[node.id]))
     for index, (call, _) in enumerate(called):
         name, kind = call.name, call.kind
-        computed = own[index] or (_prepared([one for one, _ in called], own, index) if seen else [])
+        if not own[index] and seen:
+            written = [one for one, _ in called]
+            own[index] = [*(_prepared(written, own, index) or _finished(written, own, index))]
+        computed = own[index]
         of_them = {origin for node in computed for origin in lowered.origins.get(node.id, ())}
         yield _kernel(name, kind, computed, [node for node in first if node.id in of_them])
 
@@ -100,6 +103,27 @@ def _prepared(called: Sequence[Call], nodes: Sequence[Sequence[Node]], index: in
     for call, computed in zip(called[index + 1 :], nodes[index + 1 :], strict=True):
         if computed and made.intersection(call.buffers):
             return computed[-1:] if call.kind == "extern" else computed
+    return ()
+
+
+def _finished(called: Sequence[Call], nodes: Sequence[Sequence[Node]], index: int) -> Sequence[Node]:
+    """Returns the node that a library's kernel finishes, which writes into the buffer of an earlier kernel.
+
+    Inductor reports nothing of such a call, and gives the node to the kernel that made the buffer (torch 2.13,
+    ``ScatterFallback`` of ``torch/_inductor/ir.py``): ``scatter_add`` is zeros, and then ``aten.scatter_reduce_``.
+
+    Args:
+        called, nodes, index: as of `_prepared`.
+    """
+    call = called[index]
+    parts = call.name.split(".")
+    if call.kind != "extern" or len(parts) < 2:
+        return ()
+    word = parts[-2].partition("_")[0]
+    for earlier, computed in zip(reversed(called[:index]), reversed(nodes[:index]), strict=True):
+        if set(call.buffers[:1]).intersection(earlier.buffers):
+            same = [node for node in computed if node.op.split(".")[1:2] and node.op.split(".")[1].startswith(word)]
+            return same[-1:]
     return ()
 
 
