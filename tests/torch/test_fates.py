@@ -136,7 +136,7 @@ def test_reasons(model, preserved, path, reason, fact, advised):
 
 def test_a_module_without_methods_says_that_nothing_was_frozen():
     fate = run(refused_models.NoForward)[1].attribute("weight")
-    assert (fate.fate, fate.reason) == ("preserved", "unknown")
+    assert (fate.fate, fate.reason) == ("preserved", "outside_graphs")
     assert "forward" in fate.evidence[0].fact
 
 

@@ -112,3 +112,26 @@ def test_a_slice_of_all_of_it_is_the_attribute_itself(recorded):
     torch.jit.freeze(torch.jit.script(Positions().eval()))
     fate = recorded.traces[0].attribute("positions")
     assert (fate.fate, len(fate.locations)) == ("inlined", 1)
+
+
+class WithoutForward(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])
+
+    @torch.jit.export
+    def run(self, x: Tensor) -> Tensor:
+        return self.layers[0](x) + self.layers[1](x)
+
+
+def test_nothing_of_a_module_without_forward_is_in_a_graph(recorded):
+    torch.jit.freeze(torch.jit.script(WithoutForward().eval()))
+    kept = [fate for fate in recorded.traces[-1].attributes if fate.fate == "preserved"]
+    assert {"layers.0", "layers.0.weight", "layers.1.bias"} <= {fate.path for fate in kept}
+    assert {fate.reason for fate in kept} == {"outside_graphs"}
+    for fate in kept:
+        assert fate.evidence[-1].fact.startswith("no method was frozen: the module has no forward")
+        assert "name a method of it in preserved_attrs" in fate.advice
+    torch.jit.freeze(torch.jit.script(WithoutForward().eval()), preserved_attrs=["run"])
+    asked = {fate.path: fate.fate for fate in recorded.traces[-1].attributes}
+    assert asked["layers.0.weight"] == asked["layers.1.bias"] == "inlined"

@@ -41,7 +41,7 @@ _REASONS: Final = {
     "aliases_output": "because an output shares memory with {it}",
     "not_a_parameter": "because torch got {it} as an input, not as a parameter",
     "read_live": "because Python code around the graph reads {it} at every call",
-    "outside_graphs": "because no compiled graph contains {it}",
+    "outside_graphs": "because no graph contains {it}",
     "unknown": "for a reason that the recording does not show",
 }
 

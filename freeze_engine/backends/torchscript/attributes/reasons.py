@@ -29,7 +29,7 @@ from freeze_engine.backends.torchscript.graph.module_slots import ModuleAttribut
 from freeze_engine.trace import Evidence, Step
 
 _NOT_CONSTANT = re.compile(r"(?:attribute: )?(?P<name>.+) is not materializable\.")
-_INDIRECT = ("unknown", "shared_class")
+_INDIRECT = ("unknown", "outside_graphs", "shared_class")
 
 
 class ReasonFinder:
@@ -88,7 +88,7 @@ class ReasonFinder:
             evidence, remedy = (Evidence(f"{fact} ({RULES})"),), text("evaluation", what="the module")
         elif not self._records:
             fact = "no method was frozen: the module has no forward, and preserved_attrs names no method"
-            evidence, remedy = (Evidence(fact),), text("wrapped")
+            return Verdict((Cause("outside_graphs", (Evidence(fact),), None, "", text("wrapped")),))
         return Verdict((Cause("unknown", evidence, None, "", remedy),))
 
     def _alone(self, path: str) -> Iterator[Cause]:
