@@ -102,10 +102,16 @@ def _bars(trace: fe.Trace) -> list[dict[str, Any]]:
 
 def _facts(summary: fe.Summary) -> Iterator[Fact]:
     frozen = summary.frozen
-    yield Fact("weights and buffers frozen", "unknown" if frozen is None else f"{frozen.frozen} of {frozen.total}")
+    yield Fact("weights and buffers frozen", _frozen(frozen))
     yield Fact("kept as attributes", "unknown" if frozen is None else str(frozen.preserved))
     yield _time(summary)
     yield _outputs(summary)
+
+
+def _frozen(frozen: analysis.FrozenFact | None) -> str:
+    if frozen is None:
+        return "unknown"
+    return f"{frozen.frozen} of {frozen.total}" if frozen.total else "the model has none"
 
 
 def _time(summary: fe.Summary) -> Fact:

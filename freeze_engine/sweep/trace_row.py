@@ -8,6 +8,7 @@ from typing import Any
 from freeze_engine.analysis.attribute_counting import held_bytes, is_counted
 from freeze_engine.analysis.final_measurements import final_figures
 from freeze_engine.analysis.summary.facts import error_facts, frozen_fact
+from freeze_engine.analysis.summary.packed import is_packed
 from freeze_engine.analysis.summary.times import time_facts
 from freeze_engine.trace import FACT_CODES, Trace
 
@@ -53,14 +54,17 @@ def _fates(trace: Trace) -> dict[str, Any]:
     held = held_bytes(trace)
     counted = [fate for fate in trace.attributes if is_counted(fate)]
     kept = [fate for fate in counted if fate.fate == "preserved"]
+    weighed = [fate for fate in trace.attributes if is_counted(fate) or is_packed(fate.type)]
     constants = _constant_bytes(trace)
     return {
         "frozen": found.frozen,
         "preserved": found.preserved,
         "dropped": found.dropped,
         "preserved_names": tuple(fate.path for fate in kept if fate.reason not in _REQUESTED),
-        "bytes_before": sum(held[fate.path] for fate in counted),
-        "bytes_after": None if constants is None else constants + sum(held[fate.path] for fate in kept),
+        "bytes_before": sum(held[fate.path] for fate in weighed),
+        "bytes_after": None
+        if constants is None
+        else constants + sum(held[fate.path] for fate in weighed if fate.fate == "preserved"),
     }
 
 
