@@ -10,14 +10,19 @@ from collections.abc import Mapping
 from typing import Final
 
 _LEAST: Final[Mapping[int, str]] = {
-    2: """__getitem__ adaptive_avg_pool1d adaptive_avg_pool2d add add_ append avg_pool1d avg_pool2d avg_pool3d chunk
-        clamp_min_ constant_pad_nd conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d div div_
-        expand expand_as extend get group_norm hsplit layer_norm linear matmul max_pool1d max_pool2d max_pool3d mm mul
-        mul_ multinomial ne pad permute reshape roll rsub select softmax split_with_sizes sub sub_ tensor_split
-        unsqueeze update view view_as vsplit""",
-    3: """_set_item alpha_dropout alpha_dropout_ as_strided dropout dropout_ feature_alpha_dropout
-        feature_alpha_dropout_ feature_dropout feature_dropout_ insert movedim setdefault swapaxes threshold_
-        transpose""",
+    2: """__getitem__ _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d
+        adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d
+        adaptive_max_pool3d add add_ append avg_pool1d avg_pool2d avg_pool3d chunk clamp_min_ constant_pad_nd conv1d
+        conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d copy_ div div_ embedding expand expand_as
+        extend flip get group_norm hsplit layer_norm linear matmul max_pool1d max_pool2d max_pool3d mm mul mul_
+        multinomial ne pad permute pow pow_ prelu repeat reshape roll rsub select softmax split_with_sizes sub sub_
+        tensor_split unsqueeze unsqueeze_ update upsample_nearest1d upsample_nearest2d upsample_nearest3d view view_as
+        vsplit""",
+    3: """_set_item _upsample_bicubic2d_aa _upsample_bilinear2d_aa addcdiv addcdiv_ addcmul addcmul_ addmm addmm_
+        alpha_dropout alpha_dropout_ as_strided as_strided_ bilinear dropout dropout_ feature_alpha_dropout
+        feature_alpha_dropout_ feature_dropout feature_dropout_ index_select insert lerp lerp_ movedim setdefault
+        swapaxes swapaxes_ threshold_ transpose transpose_ upsample_bicubic2d upsample_bilinear2d upsample_linear1d
+        upsample_trilinear3d""",
     4: "narrow unfold",
     7: "_batch_norm_with_update _convolution_mode cudnn_convolution_relu",
     9: "batch_norm convolution cudnn_convolution_add_relu instance_norm",

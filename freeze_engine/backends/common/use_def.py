@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from freeze_engine.trace import Block, Constant, GraphSnapshot, Node
@@ -65,7 +66,7 @@ class Reader:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UseDef:
     """Definitions and uses of one snapshot.
 
@@ -113,31 +114,39 @@ class UseDef:
 
     def varies(self, value: str) -> bool:
         """Returns whether a value depends on the values of the model's inputs, or on chance; a shape does not."""
-        waiting, seen = [value], {value}
+        return value in self._varying if value in self.definers else value not in self.owners
+
+    @cached_property
+    def _varying(self) -> frozenset[str]:
+        """The values that vary, found from those that are given, in one way through the graph."""
+        reading: dict[str, list[Node]] = {}
+        waiting = [name for name in self.readers if name not in self.definers and name not in self.owners]
+        for node in self.nodes.values():
+            if node.op.startswith(_RANDOM):
+                waiting += (value.name for value in node.outputs)
+            elif node.op not in SHAPE_READERS:
+                read = {*node.inputs, *(name for each in _inside(node) for name in each.inputs)}
+                for name in read.union(*(block.outputs for block in node.blocks)):
+                    reading.setdefault(name, []).append(node)
+        found, passed = set(waiting), set[str]()
         while waiting:
             name = waiting.pop()
-            definer = self.definers.get(name)
-            if definer is None:
-                if name not in self.owners:
-                    return True
-                continue
-            if definer.op.startswith(_RANDOM):
-                return True
-            if definer.op in SHAPE_READERS:
-                continue
-            read = {*definer.inputs, *(each for node in _inside(definer) for each in node.inputs)}
-            read |= {each for block in definer.blocks for each in block.outputs}
-            read |= {each for writer in self._writers(name) for each in writer.inputs}
-            waiting += read - seen
-            seen |= read
-        return False
+            nodes = [node for node in reading.get(name, ()) if node.id not in passed]
+            passed.update(node.id for node in nodes)
+            reached = {value.name for node in nodes for value in node.outputs}
+            reached.update(node.inputs[0] for node in nodes if self._puts(node))
+            waiting += reached - found
+            found |= reached
+        return frozenset(found)
 
-    def _writers(self, value: str) -> Iterator[Node]:
-        """Yields the nodes that put something into a value: into a list, an object, or a tensor's memory."""
-        for reader in self.readers.get(value, ()):
-            is_write = reader.op in _PUTS or (reader.op.endswith("_") and not reader.op.endswith("__"))
-            if is_write and self.nodes[reader.node].inputs[0] == value:
-                yield self.nodes[reader.node]
+    def _puts(self, node: Node) -> bool:
+        """Returns whether a node puts something into a value: into a list, an object, or a tensor's memory."""
+        is_write = node.op in _PUTS or (node.op.endswith("_") and not node.op.endswith("__"))
+        return is_write and bool(node.inputs) and self._is_computed(node.inputs[0])
+
+    def _is_computed(self, value: str) -> bool:
+        definer = self.definers.get(value)
+        return definer is not None and definer.op not in SHAPE_READERS
 
     def readers_apart(self, value: str, node: Node) -> tuple[Reader, ...]:
         """Returns the readers of a value other than a node and those of its shape."""

@@ -52,7 +52,7 @@ def beside(
     for node in graph.nodes.values():
         if node.op not in ops:
             continue
-        for place in places:
+        for place in places[: len(node.inputs)]:
             neighbour = graph.definers.get(node.inputs[place])
             if neighbour and neighbour.op in neighbours:
                 yield FoldCandidate(node, neighbour, place)
