@@ -161,6 +161,16 @@ def _dropouts(count: int) -> str:
     return _code("y0 = x", *(f"y{n} = torch.dropout(torch.conv2d(y{n - 1}, y0), 0.5, False)" for n in range(1, count)))
 
 
+def _batch_norms(count: int) -> str:
+    given = ", ".join(["x"] * 4)
+    return _code("y = x", *(f"y = torch.batch_norm(y, {given}, False, 0.1, 1e-05, True)" for _ in range(count)))
+
+
+def _far_from_a_convolution(count: int) -> str:
+    way = (f"y = torch.{name}(y)" for name in ("relu", "contiguous") for _ in range(count))
+    return _code("y = torch.conv2d(x, x)", *way, *(f"z{number} = torch.mul(y, 2.)" for number in range(count)))
+
+
 FILES: dict[str, Callable[[int], str]] = {
     "a chain of constants": _chain,
     "many ends of a chain of constants": _ends,
@@ -173,6 +183,8 @@ FILES: dict[str, Callable[[int], str]] = {
     "one name for all": _same_name,
     "methods": _methods,
     "folds": _dropouts,
+    "batch norms": _batch_norms,
+    "arithmetic far from a convolution": _far_from_a_convolution,
 }
 
 

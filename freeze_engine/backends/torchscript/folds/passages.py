@@ -102,11 +102,12 @@ class _At:
         return tuple(each % rank if rank else each for each in found)
 
 
+_LONGEST_WAY: Final = 24
 _Rule = Callable[[_At], "tuple[frozenset[str], Layout] | None"]
 
 
 def walk_back(graph: UseDef, value: str, layers: frozenset[str]) -> tuple[tuple[Node, ...], Node] | None:
-    """Returns the operators from a value back to the first of some layers, and that layer; ``None`` if none is there.
+    """Returns the operators from a value back to the first of some layers, and that layer; ``None`` if none is near.
 
     Args:
         graph: uses of the graph.
@@ -115,7 +116,7 @@ def walk_back(graph: UseDef, value: str, layers: frozenset[str]) -> tuple[tuple[
     """
     between: list[Node] = []
     node = graph.definers.get(value)
-    while node is not None and node.op in _RULES and len(node.outputs) == 1:
+    while node is not None and node.op in _RULES and len(node.outputs) == 1 and len(between) < _LONGEST_WAY:
         between.append(node)
         node = graph.definers.get(node.inputs[0])
     return (tuple(between), node) if between and node is not None and node.op in layers else None
