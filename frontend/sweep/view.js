@@ -131,7 +131,7 @@ export class SweepView {
     if (this.controls.contains(this.focused())) return;
     const search = h("input.fv-input.fs-search", {
       type: "search",
-      placeholder: "Filter: model, reason, notice, attribute",
+      placeholder: "Model, reason, notice …",
       "aria-label": "Filter the recordings",
       value: this.text,
       oninput: (event) => {

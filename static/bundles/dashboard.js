@@ -11578,7 +11578,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     showControls() {
       if (this.controls.contains(this.focused())) return;
-      const search = h("input.fv-input.fs-search", { type: "search", placeholder: "Filter: model, reason, notice, attribute", "aria-label": "Filter the recordings", value: this.text, oninput: (event) => {
+      const search = h("input.fv-input.fs-search", { type: "search", placeholder: "Model, reason, notice …", "aria-label": "Filter the recordings", value: this.text, oninput: (event) => {
         this.text = event.target.value;
         this.show();
       } });

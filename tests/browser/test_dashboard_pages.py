@@ -1264,3 +1264,19 @@ def test_charts_that_cannot_be_loaded_say_why_and_load_again_on_request(opened: 
     expect(said).to_be_visible()
     assert len(problems) == 2  # the browser notes each refusal
     problems.clear()
+
+
+@pytest.mark.parametrize("width", [1920, 1440, 1024, 768, 390])
+def test_the_list_shows_a_whole_verdict_and_all_facts_of_a_trace(opened: Opener, width: int) -> None:
+    def change(start: dict[str, Any]) -> None:
+        start["library"]["recent"][0]["verdict"] = (
+            "All 32 weights and buffers are frozen; the effect on the time is not known (the rounds differ too much to "
+            "tell, as on a busy machine); outputs within 7.2e-07 of eager."
+        )
+
+    page = opened(change=change)
+    page.set_viewport_size({"width": width, "height": 900})
+    cut = "(part) => [part.scrollHeight - part.clientHeight, part.scrollWidth - part.clientWidth]"
+    for part in (".fd-verdict", ".fd-item-facts"):
+        assert page.locator(part).first.evaluate(cut) == [0, 0]
+    assert too_wide(page) == []
