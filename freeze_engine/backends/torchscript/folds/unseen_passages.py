@@ -89,10 +89,9 @@ def passed_arithmetic(graph: UseDef, known: Mapping[str, Shape], name: str) -> I
         if is_div and len(node.inputs) > 2:
             continue  # what is rounded commutes with nothing
         for place in (0,) if is_div else (0, 1):
-            if varies(graph, node, place):
-                continue
             way = way_to(graph, node, place, CONV_LIKE, known, also_unchanged=place == 1)
-            if way is None:
+            # The second walks through all that the other operand is made of, so it comes last.
+            if way is None or varies(graph, node, place):
                 continue
             layer, passed = way
             turned = node.op.startswith("aten::sub") and place == 1
