@@ -9,6 +9,8 @@ import pytest
 import torch
 
 import freeze_engine as fe
+from freeze_engine.measure.torch_threads import intra_op_threads
+from tests.clocks import OwnTime
 from tests.torch.against_torch import frozen_modules, problems
 
 #: Every operator registered with torch.jit, also replaced ones. Its table contains their addresses and no references
@@ -33,3 +35,14 @@ def recorded() -> Iterator[fe.Captured]:
     with fe.capture() as captured:
         yield captured
     assert [problem for frozen in frozen_modules(captured) for problem in problems(frozen)] == []
+
+
+@pytest.fixture
+def own_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Lets samples hold what the candidates compute, and not what else the machine does meanwhile.
+
+    With more threads, this one's time would also be what it waits for the others, which share a busy machine.
+    """
+    monkeypatch.setattr("freeze_engine.measure.rounds.time", OwnTime)
+    with intra_op_threads(1):
+        yield

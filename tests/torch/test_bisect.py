@@ -19,7 +19,6 @@ from freeze_engine.diagnose.bisection.criteria import Answer
 from freeze_engine.diagnose.bisection.pipeline_prefix import Prefix
 from freeze_engine.diagnose.bisection.step_search import Search
 from freeze_engine.measure.candidate import Candidate
-from tests.clocks import OwnTime
 from tests.torch import graph_models, models
 
 MUL_FOLD = OPTIONAL["FoldFrozenConvMulOrDiv"].binding
@@ -350,8 +349,8 @@ def test_candidate_that_torch_cannot_save_is_not_tested():
     assert "(ConvertFrozenOpsToMKLDNN)" in note
 
 
+@pytest.mark.usefixtures("own_time")
 def test_the_step_that_made_it_slower_is_named(monkeypatch):
-    monkeypatch.setattr("freeze_engine.measure.rounds.time", OwnTime)
     original = getattr(torch._C, MUL_FOLD)
 
     def slowing(graph):

@@ -12,7 +12,6 @@ from freeze_engine.errors import MeasureError
 from freeze_engine.measure.candidate import Candidate
 from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.rounds import LatencyOptions
-from tests.clocks import OwnTime
 
 QUICK = LatencyOptions(seconds=0.5, min_rounds=6, max_rounds=12, sample_ns=200_000, warmup_calls=6)
 ONCE = LatencyOptions(seconds=0.5, min_rounds=6, max_rounds=8, sample_ns=1, warmup_calls=6, best_of=1)
@@ -56,12 +55,6 @@ class Counter(torch.nn.Module):
             raise RuntimeError("the state was not reset")
         self.count.add_(1)
         return x + self.count
-
-
-@pytest.fixture
-def own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets samples hold what the candidates compute, and not what else the machine does meanwhile."""
-    monkeypatch.setattr("freeze_engine.measure.rounds.time", OwnTime)
 
 
 def frozen(module: torch.nn.Module) -> Any:
