@@ -93,7 +93,7 @@ class Activations(Layers):
 class MaxPools(Layers):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         values, places = functional.max_pool2d(self.conv(x), 2, return_indices=True)
-        return functional.max_unpool2d(values, places, [2]), functional.adaptive_max_pool2d(x, 3)
+        return functional.max_unpool2d(values, places, [2, 2]), functional.adaptive_max_pool2d(x, 3)
 
 
 class Statistics(Layers):
