@@ -24,10 +24,11 @@ WITHOUT_TOUR = """if (location.origin !== "null" && !location.search.includes("t
 
 
 def windowless_chromium() -> str | None:
-    """Returns the path of the Chromium that has no window to draw, which halves the CPU time; else of the usual one."""
+    """Returns the path of the Chromium that has no window to draw, which halves the CPU time; else of another."""
     return shutil.which("chromium-headless-shell") or installed_chromium()
 
 
 def installed_chromium() -> str | None:
-    """Returns the path of the system's Chromium; ``None`` makes playwright use its own."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    """Returns the path of the system's Chromium, one with windows if there is; ``None`` makes playwright use its own."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
+    return next(filter(None, map(shutil.which, names)), None)
