@@ -130,8 +130,8 @@ globalThis.bench = (() => {
       return panel.turn;
     };
     const search = (text) => {
-      panel.text.value = text;
-      panel.text.dispatchEvent(new Event("input", { bubbles: true }));
+      panel.search.text.value = text;
+      panel.search.text.dispatchEvent(new Event("input", { bubbles: true }));
     };
     return graph(panel.view, { next, search });
   }

@@ -29,6 +29,6 @@ def windowless_chromium() -> str | None:
 
 
 def installed_chromium() -> str | None:
-    """Returns the path of the system's Chromium, one with windows if there is; ``None`` makes playwright use its own."""
+    """Returns the path of the system's Chromium, with windows if possible; ``None`` makes playwright use its own."""
     names = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
     return next(filter(None, map(shutil.which, names)), None)
