@@ -19,7 +19,8 @@ Opener = Callable[..., Page]
 CUT = """() => {
     const right = (one) => one.getBoundingClientRect().right;
     const words = document.querySelectorAll('.fv-fact:not(.fv-fact-payoff) > :is(.fv-fact-value, .fv-fact-label)');
-    return [...words].filter((one) => right(one.parentElement) + 1 < right(one)).map((one) => one.textContent);
+    const isCut = (one) => right(one.parentElement) + 1 < right(one) || one.scrollWidth > one.clientWidth + 1;
+    return [...words].filter(isCut).map((one) => one.textContent);
 }"""
 
 
