@@ -120,7 +120,7 @@ def record(
         via: how an `nn.Module` gets into TorchScript, ``"script"`` or ``"trace"``; by default scripted, unless the spec
             or an exported module needs tracing. For Inductor only the TorchScript that is measured to compare with.
         check_inputs: further inputs to trace with, for TorchScript; another graph from them adds a notice.
-        map_location: device to load to what a MODEL spec names, such as ``"cpu"``.
+        map_location: device to which the model of a MODEL spec is loaded, such as ``"cpu"``.
         imports: modules to import before a MODEL spec is loaded, such as ``torchao.quantization.pt2e``, which registers
             the operators of a saved quantised program.
         checks: the checks to run on the frozen module, of `freeze_engine.CHECKS`; the results are

@@ -1,4 +1,4 @@
-"""A module that is frozen already is told for what it is, on each road."""
+"""Every road says of a module that is frozen already what it is."""
 
 from __future__ import annotations
 
