@@ -16,6 +16,8 @@ Ask = Callable[[str], Any]
 
 _MOST = 60_000
 """Most segments whose crossings are counted: Python needs a minute for them."""
+_MOST_PAIRS = 50_000_000
+"""Most pairs of segments that are compared: thousands of lines may pass one place."""
 
 _OWN = """(() => {
   const { picture } = viewer.panels.get("graph").view;
@@ -110,7 +112,7 @@ def _quality(drawn: dict[str, Any]) -> dict[str, Any]:
 
 
 def crossings(lines: Sequence[tuple[Any, Any, Sequence[Point]]]) -> int | None:
-    """Counts the pairs of lines that cross, each once; ``None`` where there are too many segments.
+    """Counts the pairs of lines that cross, each once; ``None`` where there are too many segments or pairs of them.
 
     Args:
         lines: each with the boxes that it joins, and its points.
@@ -120,8 +122,12 @@ def crossings(lines: Sequence[tuple[Any, Any, Sequence[Point]]]) -> int | None:
         return None
     found: set[tuple[int, int]] = set()
     cells: dict[tuple[int, int], list[int]] = defaultdict(list)
+    compared = 0
     for number, (a, b, at) in enumerate(segments):
         for cell in _cells(a, b):
+            compared += len(cells[cell])
+            if compared > _MOST_PAIRS:
+                return None
             for other in cells[cell]:
                 c, d, with_ = segments[other]
                 pair = (min(at, with_), max(at, with_))

@@ -5085,6 +5085,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var BOTH = BEFORE2 | AFTER;
   var STRAIGHT_ZOOM = 0.3;
   var ARROW_ZOOM = 0.5;
+  var ARROW = 3.6;
   function paintEdges(job) {
     const { look, zoom, theme } = job;
     const bins = binSegments(job);
@@ -5115,11 +5116,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function paintSegments(job, segments, colour, width2) {
     if (!segments.length) return;
     const { s, zoom, picture: { layout } } = job;
+    const drawn = /* @__PURE__ */ new Set();
     s.beginPath();
     for (const at of segments) {
       const [x1, y1, x2, y2] = [layout.x1[at], layout.y1[at], layout.x2[at], layout.y2[at]];
+      const through = throughSight(job, at);
+      if (through !== null) {
+        if (drawn.has(through)) continue;
+        drawn.add(through);
+      }
       s.moveTo(x1, y1);
-      const bend = Math.min(60, Math.abs(y2 - y1) * 0.55);
+      const bend = bendOf(y1, y2);
       if (x1 === x2 || zoom < STRAIGHT_ZOOM) s.lineTo(x2, y2);
       else s.bezierCurveTo(x1, y1 + bend, x2, y2 - bend, x2, y2);
     }
@@ -5128,17 +5135,36 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     s.stroke();
     if (zoom >= ARROW_ZOOM) paintArrows(job, segments, colour);
   }
+  var bendOf = (y1, y2) => Math.min(60, Math.abs(y2 - y1) * 0.55);
+  function throughSight({ zoom, picture: { layout }, view }, at) {
+    const [x1, x2] = [layout.x1[at], layout.x2[at]];
+    if (Math.min(x1, x2) > view.left || Math.max(x1, x2) < view.right) return null;
+    let key = 0;
+    for (const x of [view.left, (view.left + view.right) / 2, view.right]) {
+      const y = (heightAt(layout, at, x, zoom < STRAIGHT_ZOOM) - view.top) * zoom;
+      key = key * 2 ** 16 + 2 ** 15 + Math.round(Math.max(-1e4, Math.min(1e4, 2 * y)));
+    }
+    return key;
+  }
+  function heightAt(layout, at, x, straight) {
+    const [y1, y2] = [layout.y1[at], layout.y2[at]];
+    const share = (x - layout.x1[at]) / (layout.x2[at] - layout.x1[at]);
+    if (straight) return y1 + share * (y2 - y1);
+    const t = 0.5 - Math.sin(Math.asin(1 - 2 * share) / 3);
+    const [u, bend] = [1 - t, bendOf(y1, y2)];
+    return u ** 3 * y1 + 3 * u * u * t * (y1 + bend) + 3 * u * t * t * (y2 - bend) + t ** 3 * y2;
+  }
   function paintArrows(job, segments, colour) {
-    const { s, picture: picture2 } = job;
+    const { s, picture: picture2, view } = job;
     const { arrows, layout } = picture2;
     s.beginPath();
     for (const at of segments) {
       if (!arrows[at]) continue;
       const [x, y] = [layout.x2[at], layout.y2[at]];
+      if (x < view.left - ARROW || x > view.right + ARROW) continue;
       s.moveTo(x, y);
-      s.lineTo(x - 3.6, y - 6.5);
-      s.lineTo(x + 3.6, y - 6.5);
-      s.closePath();
+      s.lineTo(x - ARROW, y - 6.5);
+      s.lineTo(x + ARROW, y - 6.5);
     }
     ink(job, colour);
   }
@@ -7705,9 +7731,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     beginPath() {
       this.path = [];
-    }
-    closePath() {
-      this.path.push("Z");
     }
     moveTo(x, y) {
       this.path.push(`M${this._point(x, y)}`);

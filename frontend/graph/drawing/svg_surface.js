@@ -55,9 +55,6 @@ export class SvgSurface {
   beginPath() {
     this.path = [];
   }
-  closePath() {
-    this.path.push("Z");
-  }
   /**
    * @param {number} x
    * @param {number} y
