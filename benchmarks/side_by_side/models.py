@@ -2,17 +2,14 @@
 
 It runs in a process of its own, with torch: ``python -m benchmarks.side_by_side.models FOLDER [NAME ...]``. For each
 model it writes ``NAME.pt`` (the frozen module, for Netron), ``NAME.json`` (its graph, for Model Explorer) and
-``NAME.fztrace`` (the trace of the freeze with all passes, for freezer-ui). A model of torchvision is left out where
-torchvision is not installed.
+``NAME.fztrace`` (the trace of the freeze with all passes, for freezer-ui).
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -43,8 +40,7 @@ class Unrolled(nn.Module):
 
 
 def _resnet50() -> torch.jit.ScriptModule:
-    models = importlib.import_module("torchvision.models")
-    return torch.jit.script(models.resnet50(weights=None).eval())
+    return torch.jit.script(fe.load_model("example:resnet50").module)
 
 
 def _encoder(layers: int) -> Callable[[], torch.jit.ScriptModule]:
@@ -56,7 +52,7 @@ def _unrolled() -> torch.jit.ScriptModule:
 
 
 MODELS: dict[str, Callable[[], torch.jit.ScriptModule]] = {
-    **({"resnet50": _resnet50} if find_spec("torchvision") else {}),
+    "resnet50": _resnet50,
     "encoder12": _encoder(12),
     "encoder48": _encoder(48),
     "encoder200": _encoder(200),
