@@ -134,7 +134,7 @@ export class ComparisonAttributesPanel {
     return said
       .map(
         (/** @type {string} */ field) =>
-          ({ step: "decided by another pass", locations: "its value is elsewhere" })[field] ?? field,
+          ({ step: "decided by another pass", locations: "another constant holds it" })[field] ?? `another ${field}`,
       )
       .join(", ");
   }

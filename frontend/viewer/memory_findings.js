@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { grid } from "./grid.js";
-import { part } from "./finding_parts.js";
+import { part, wide } from "./finding_parts.js";
 
 const DUPLICATES_SHOWN = 6;
 
@@ -33,13 +33,14 @@ export function memoryPart(panel) {
         { data: { step: row.step } },
         h("td", null, panel.pass(row.step)),
         h("td.fv-num", null, row.bytes),
-        h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", "))),
+        h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, someOf(row.names))),
       ),
     );
   const smaller = duplicates.length - rows.length;
   const ended = between.slice(0, DUPLICATES_SHOWN).map((row) => betweenRow(panel, row));
   const more = between.length - ended.length;
-  return part(
+  const frame = rows.length || ended.length ? wide : part; // names of constants are long
+  return frame(
     "Memory",
     facts.length ? h("dl.fv-pairs", null, facts) : null,
     rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null,
@@ -54,14 +55,18 @@ export function memoryPart(panel) {
  * @param {DuplicateBetween} row
  */
 function betweenRow(panel, { step, until, bytes, names }) {
-  const more = names.length - NAMES_SHOWN;
-  const shown = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
   return h(
     "tr",
     { data: { step } },
     h("td", null, panel.pass(step)),
     h("td", null, panel.pass(until)),
     h("td.fv-num", null, bytes),
-    h("td", null, h("span.fv-muted.fv-small.fv-wrap", null, shown)),
+    h("td", null, h("div.fv-muted.fv-small.fv-wrap", null, someOf(names))),
   );
+}
+
+/** @param {string[]} names */
+function someOf(names) {
+  const more = names.length - NAMES_SHOWN;
+  return names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

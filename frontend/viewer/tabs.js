@@ -17,7 +17,7 @@ export class Tabs {
     ]);
     this.element = h("div.fv-tabs-frame", null, this.list);
     this.list.addEventListener("scroll", () => this.fade(), { passive: true });
-    const sized = new ResizeObserver(() => this.fade());
+    const sized = new ResizeObserver(() => this.resized());
     sized.observe(this.list);
     app.stops.push(() => sized.disconnect());
     /** @type {Map<string, HTMLElement>} */
@@ -85,8 +85,17 @@ export class Tabs {
     const shown = this.panels.find((panel) => panel.id === state.tab);
     shown?.render(state, this.last.get(state.tab) ?? null);
     this.last.set(state.tab, state);
-    const button = this.buttons.get(state.tab);
-    if (button && previous?.tab !== state.tab) reveal(this.list, button);
+    if (previous?.tab !== state.tab) this.revealChosen();
+  }
+
+  revealChosen() {
+    const button = this.buttons.get(this.app.current.tab);
+    if (button) reveal(this.list, button);
+  }
+
+  resized() {
+    this.revealChosen();
+    this.fade();
   }
 
   /** On a phone the row scrolls; it fades out where there are more tabs. */

@@ -2170,16 +2170,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const { duplicates, duplicates_between: between2, memory } = panel.found;
     if (!memory.length && !duplicates.length && !between2.length) return null;
     const facts2 = memory.map((row) => [h("dt", null, row.label), h("dd", null, h("span.fv-num", { class: `fv-${row.tone}` }, row.value), row.note ? h("span.fv-muted.fv-wrap", null, `, ${row.note}`) : null, row.step === null ? null : h("div", null, "since ", panel.pass(row.step)))]);
-    const rows = duplicates.slice(0, DUPLICATES_SHOWN).map((row) => h("tr", { data: { step: row.step } }, h("td", null, panel.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, row.names.join(", ")))));
+    const rows = duplicates.slice(0, DUPLICATES_SHOWN).map((row) => h("tr", { data: { step: row.step } }, h("td", null, panel.pass(row.step)), h("td.fv-num", null, row.bytes), h("td", null, row.kind, h("div.fv-muted.fv-small.fv-wrap", null, someOf(row.names)))));
     const smaller = duplicates.length - rows.length;
     const ended = between2.slice(0, DUPLICATES_SHOWN).map((row) => betweenRow(panel, row));
     const more = between2.length - ended.length;
-    return part("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
+    const frame = rows.length || ended.length ? wide : part;
+    return frame("Memory", facts2.length ? h("dl.fv-pairs", null, facts2) : null, rows.length ? grid("Held more than once in the final graph", ["Since", "Bytes", "Constants"], rows) : null, smaller ? h("p.fv-muted", null, `… and ${smaller} smaller ones`) : null, ended.length ? grid("Held more than once for a while", ["From", "Until", "Bytes", "Constants"], ended) : null, more ? h("p.fv-muted", null, `… and ${more} more`) : null);
   }
   function betweenRow(panel, { step, until, bytes, names }) {
+    return h("tr", { data: { step } }, h("td", null, panel.pass(step)), h("td", null, panel.pass(until)), h("td.fv-num", null, bytes), h("td", null, h("div.fv-muted.fv-small.fv-wrap", null, someOf(names))));
+  }
+  function someOf(names) {
     const more = names.length - NAMES_SHOWN;
-    const shown = names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
-    return h("tr", { data: { step } }, h("td", null, panel.pass(step)), h("td", null, panel.pass(until)), h("td.fv-num", null, bytes), h("td", null, h("span.fv-muted.fv-small.fv-wrap", null, shown)));
+    return names.slice(0, NAMES_SHOWN).join(", ") + (more > 0 ? ` and ${more} more` : "");
   }
   function ablationPart(panel) {
     const { ablation } = panel.found;
@@ -7940,7 +7943,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.list = h("div.fv-tabs", { role: "tablist", "aria-label": "Views", onkeydown: (event) => this.key(event) }, [...this.buttons.values()]);
       this.element = h("div.fv-tabs-frame", null, this.list);
       this.list.addEventListener("scroll", () => this.fade(), { passive: true });
-      const sized2 = new ResizeObserver(() => this.fade());
+      const sized2 = new ResizeObserver(() => this.resized());
       sized2.observe(this.list);
       app.stops.push(() => sized2.disconnect());
       this.paneOf = new Map(panels.map((panel) => [panel.id, this.pane(panel)]));
@@ -7964,17 +7967,24 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.buttons.get(next.id)?.focus();
     }
     render(state, previous) {
-      for (const [id, button2] of this.buttons) {
+      for (const [id, button] of this.buttons) {
         const chosen = id === state.tab;
-        button2.setAttribute("aria-selected", String(chosen));
-        button2.tabIndex = chosen ? 0 : -1;
+        button.setAttribute("aria-selected", String(chosen));
+        button.tabIndex = chosen ? 0 : -1;
       }
       for (const [id, pane] of this.paneOf) pane.hidden = id !== state.tab;
       const shown = this.panels.find((panel) => panel.id === state.tab);
       shown?.render(state, this.last.get(state.tab) ?? null);
       this.last.set(state.tab, state);
-      const button = this.buttons.get(state.tab);
-      if (button && previous?.tab !== state.tab) reveal(this.list, button);
+      if (previous?.tab !== state.tab) this.revealChosen();
+    }
+    revealChosen() {
+      const button = this.buttons.get(this.app.current.tab);
+      if (button) reveal(this.list, button);
+    }
+    resized() {
+      this.revealChosen();
+      this.fade();
     }
     fade() {
       const { scrollLeft, scrollWidth, clientWidth } = this.list;
@@ -8832,7 +8842,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!row.fields.length) return h("span.fv-muted", null, "=");
       if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
       const said = row.fields.includes("fate") ? row.fields.filter((field) => field !== "step" && field !== "locations") : row.fields;
-      return said.map((field) => ({ step: "decided by another pass", locations: "its value is elsewhere" })[field] ?? field).join(", ");
+      return said.map((field) => ({ step: "decided by another pass", locations: "another constant holds it" })[field] ?? `another ${field}`).join(", ");
     }
     key(event) {
       const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);

@@ -19,13 +19,15 @@
     found.push(`the document is ${wide} px wider than the window: ${name(widest)}`);
   }
 
-  // A text that its box cuts needs an ellipsis and a way to read it whole.
+  // A text that its box cuts needs an ellipsis, a way to read it whole, and room for some of it.
+  const LEAST = 56;
   for (const element of shown) {
     const style = getComputedStyle(element);
     const cuts = /hidden|clip/.test(style.overflowX) && element.scrollWidth > element.clientWidth + 1;
     if (!cuts || element.clientWidth <= 1 || element.matches("input, textarea, [tabindex='0']")) continue;
     const isTold = style.textOverflow === "ellipsis" && element.closest("[title], [aria-label], [data-tip]");
-    if (!isTold && element.textContent.trim()) {
+    const isTooShort = isTold && element.clientWidth < LEAST;
+    if ((!isTold || isTooShort) && element.textContent.trim()) {
       found.push(`cut: ${name(element)}, ${element.scrollWidth} in ${element.clientWidth} px`);
     }
   }

@@ -139,6 +139,15 @@ def test_a_file_that_was_edited_keeps_both_texts():
     assert data["comparison"]["empty"]
 
 
+def test_a_scripted_function_which_torch_dedents_is_of_the_same_file():
+    trace = small_trace()
+    (source,) = trace.sources[:1]
+    dedented = replace(source, lines=tuple(line[2:] if line.startswith("  ") else line for line in source.lines))
+    assert dedented != source
+    data = comparison_data(trace, replace(trace, sources=(dedented, *trace.sources[1:])), charted=False)
+    assert not any(row["file"].endswith(" (B)") for row in data["view"]["sources"])
+
+
 def test_charts_have_both_traces_in_every_figure():
     trace = small_trace()
     for items in comparison_data(trace, trace)["charts"].values():

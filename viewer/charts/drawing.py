@@ -212,6 +212,7 @@ def finish(plot: Figure, palette: Palette, series: int) -> None:
     legend.background_fill_color = legend.border_line_color = None
     legend.label_text_color, legend.label_text_font, legend.label_text_font_size = palette.text, _SANS, "11px"
     legend.orientation, legend.padding, legend.margin, legend.spacing = "horizontal", 0, 4, 14
+    legend.ncols = 2 if series > 2 else "auto"  # a row of all of them would be cut on a phone
     plot.add_layout(legend, "above")
 
 

@@ -26,7 +26,7 @@ def with_own_files(first: fe.Trace, second: fe.Trace) -> fe.Trace:
 
 def _texts(trace: fe.Trace) -> dict[tuple[str, int], str]:
     return {
-        (source.file, source.first_line + offset): text
+        (source.file, source.first_line + offset): text.strip()  # torch dedents the functions that it scripts
         for source in trace.sources
         for offset, text in enumerate(source.lines)
     }
