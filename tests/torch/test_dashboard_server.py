@@ -373,3 +373,34 @@ def test_server_can_be_stopped_before_it_is_ready(tmp_path: Path) -> None:
     with running_server(tmp_path) as server:
         code, told = server.ended()
     assert (code, "Traceback" in told) == (0, False), told
+
+
+_ENDLESS_IMPORT = """
+import importlib, itertools, time
+print("importing", flush=True)
+for number in itertools.count():
+    try:
+        importlib.import_module(f"nothing_{number}")
+    except Exception:
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_end_signal_ends_the_import_of_panel(number: signal.Signals, tmp_path: Path) -> None:
+    (tmp_path / "panel.py").write_text(_ENDLESS_IMPORT)
+    with running_server(tmp_path, "example:resnet18") as server:
+        assert server.process.stdout is not None
+        while server.process.stdout.readline() != "importing\n":
+            assert server.process.poll() is None
+        code, told = server.ended(number)
+        assert code == 0
+        assert told.splitlines()[-1] == "freezer-ui: open this link in a browser; Ctrl-C ends the server"
+        assert list(server.recordings.iterdir()) == []
+
+
+def test_a_server_that_cannot_start_leaves_no_empty_recording(tmp_path: Path) -> None:
+    with running_server(tmp_path) as first:
+        with pytest.raises(AssertionError, match=f"port {first.port} is taken"):
+            running_server(tmp_path, "example:resnet18", "--port", str(first.port)).__enter__()
+        assert list(first.recordings.iterdir()) == []

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import re
 import secrets
-import shlex
 import threading
 import webbrowser
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 from urllib.parse import urlencode
 
-import freeze_engine as fe
-from freeze_engine import analysis, models, opening, process, requests, sweep, worker
-from viewer.cli.command import COMMAND_NAMES, FINE, CommandError
+from freeze_engine import models, process, requests, worker
+from viewer.cli.command import FINE, CommandError
+from viewer.cli.dashboard_targets import Start, find_start
 from viewer.cli.terminal import remark, say
 
 if TYPE_CHECKING:
@@ -26,24 +25,7 @@ if TYPE_CHECKING:
 
 _TOKEN_VARIABLE: Final = "FREEZER_UI_TOKEN"
 _TOKEN: Final = re.compile(r"[\w.~-]{16,200}", re.ASCII)
-_FACTORY: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
-_EXAMPLE: Final = "example:"
 _MAX_JOBS: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """The initial page of the dashboard.
-
-    Attributes:
-        query: arguments of the page's address.
-        traces: absolute paths of the traces that it shows.
-        model: model to record at once.
-    """
-
-    query: dict[str, str]
-    traces: tuple[Path, ...] = ()
-    model: str | None = None
 
 
 class OpenCommand:
@@ -112,43 +94,11 @@ class OpenCommand:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Serves the dashboard until a signal ends it."""
-        start = _start(arguments.targets)
+        start = find_start(arguments.targets)
         self._refuse_unused(arguments, start)
         own_token = _own_token()
-        request = None if start.model is None else _request(arguments, start.model)
-        token = arguments.token or own_token or secrets.token_urlsafe(32)
-        launch = None if arguments.no_browser else secrets.token_urlsafe(32)
-        from viewer.dashboard.end_signals import EndSignals
-        from viewer.dashboard.listening_socket import DEFAULT_PORT, listen, port_of
-        from viewer.dashboard.preload import EarlyPayload
-
-        with (
-            listen(arguments.host, arguments.port) as listening,
-            EndSignals() as signals,
-            EarlyPayload(start.traces) as early,
-        ):
-            port = port_of(listening)
-            if arguments.port is None and port != DEFAULT_PORT:
-                remark(f"port {DEFAULT_PORT} is taken, so this is port {port}")
-            job = secrets.token_hex(4)
-            query = start.query if request is None else {"job": job}
-            address = f"http://{_link_host(arguments.host)}:{port}/?"
-            _announce(arguments.host, address + urlencode(query | {"token": token}))
-            if launch is not None:
-                _start_browser(address + urlencode(query | {"launch": launch}))
-            # These imports take about a second, in which the browser starts as well; its requests wait meanwhile.
-            from viewer.dashboard.server import ServerOptions, run
-            from viewer.dashboard.upload_store import UploadLimits
-
-            def begin(state: State) -> None:
-                if request is not None:
-                    state.jobs.record(request, job)
-                if start.traces:
-                    state.prepare(start.traces, early.take())
-
-            uploads = UploadLimits(arguments.upload_limit, arguments.upload_total)
-            options = ServerOptions(arguments.host, token, uploads, arguments.jobs, launch, remark)
-            run(options, listening, signals, begin)
+        with _requested(arguments, start.model) as request:
+            _serve(arguments, start, request, arguments.token or own_token or secrets.token_urlsafe(32))
         return FINE
 
     def _refuse_unused(self, arguments: argparse.Namespace, start: Start) -> None:
@@ -157,103 +107,57 @@ class OpenCommand:
             raise CommandError(f"{used[0].option_strings[0]} is for recording, and there is no MODEL to record")
 
 
-def _start(targets: list[str]) -> Start:
-    """Returns the initial page for the words on the command line.
+def _serve(arguments: argparse.Namespace, start: Start, request: worker.RecordRequest | None, token: str) -> None:
+    launch = None if arguments.no_browser else secrets.token_urlsafe(32)
+    from viewer.dashboard.end_signals import EndedEarlyError, EndSignals
+    from viewer.dashboard.listening_socket import DEFAULT_PORT, listen, port_of
+    from viewer.dashboard.preload import EarlyPayload
 
-    Raises:
-        CommandError: they cannot be opened, or not together.
+    with (
+        listen(arguments.host, arguments.port) as listening,
+        EndSignals() as signals,
+        EarlyPayload(start.traces) as early,
+    ):
+        port = port_of(listening)
+        if arguments.port is None and port != DEFAULT_PORT:
+            remark(f"port {DEFAULT_PORT} is taken, so this is port {port}")
+        job = secrets.token_hex(4)
+        query = start.query if request is None else {"job": job}
+        address = f"http://{_link_host(arguments.host)}:{port}/?"
+        _announce(arguments.host, address + urlencode(query | {"token": token}))
+        if launch is not None:
+            _start_browser(address + urlencode(query | {"launch": launch}))
+        # These imports take about a second, in which the browser starts as well; its requests wait meanwhile.
+        try:
+            with signals.ends_imports():
+                from viewer.dashboard.server import ServerOptions, run
+                from viewer.dashboard.upload_store import UploadLimits
+        except EndedEarlyError:
+            return
+
+        def begin(state: State) -> None:
+            if request is not None:
+                state.jobs.record(request, job)
+            if start.traces:
+                state.prepare(start.traces, early.take())
+
+        uploads = UploadLimits(arguments.upload_limit, arguments.upload_total)
+        options = ServerOptions(arguments.host, token, uploads, arguments.jobs, launch, remark)
+        run(options, listening, signals, begin)
+
+
+@contextmanager
+def _requested(arguments: argparse.Namespace, model: str | None) -> Iterator[worker.RecordRequest | None]:
+    """Yields the recording request of the command line, ``None`` without a model.
+
+    Its output file exists inside the block, and is removed at the end if it is still empty: a server that cannot start
+    records nothing.
     """
-    if not targets:
-        return Start({})
-    kinds = [_kind(target) for target in targets]
-    paths = tuple(Path(target).absolute() for target in targets)
-    match kinds:
-        case ["model"]:
-            return Start({}, model=targets[0])
-        case ["existing"]:
-            read = _read(targets[0])
-            return Start({"trace": str(read)}, (read,))
-        case ["sweep"]:
-            return Start({"sweep": str(paths[0])})
-        case ["sweep", "sweep"]:
-            return Start({"sweep": str(paths[1]), "since": str(paths[0])})
-        case ["folder"]:
-            return Start({"folder": str(paths[0])})
-        case ["trace"]:
-            return Start({"trace": str(paths[0])}, paths)
-        case ["trace", "trace"]:
-            return Start({"compare": str(paths[0]), "with": str(paths[1])}, paths)
-    raise CommandError("give one TRACE, MODEL or FOLDER, or two TRACEs to see side by side")
-
-
-def _read(target: str) -> Path:
-    """Returns the file of a new trace of what exists already."""
-    from viewer.dashboard.library import new_recording, recordings_folder
-
-    name = Path(target).resolve().stem
-    trace = opening.open_existing(target, name=name, call=f"freezer-ui {shlex.quote(target)}")
-    output = new_recording(recordings_folder(), name, datetime.now())
-    fe.save(trace, output)
-    remark(f"{target} is {analysis.ORIGINS[trace.origin]}, so it was read; nothing of it was run or measured")
-    return output
-
-
-def _kind(target: str) -> str:
-    """Returns whether a word names a ``sweep``, another ``folder``, a ``trace``, a ``model``, or something to read.
-
-    Raises:
-        CommandError: it names none of these.
-    """
-    path = Path(target)
-    if not target:
-        raise CommandError("'' names nothing to open; is a variable empty? For this folder, give .")
-    if path.is_dir():
-        if sweep.is_sweep(path):
-            return "sweep"
-        return "folder" if opening.existing_kind(path) is None else "existing"
-    if path.is_file():
-        kind = models.file_kind(path)
-        if opening.existing_kind(path) is not None:
-            return "existing"
-        if kind not in ("trace", "torchscript", "exported"):
-            found = models.other_file(path)
-            raise CommandError(f"{target} is {found.what}. {found.remedy}")
-        return "trace" if kind == "trace" else "model"
-    if target.startswith(_EXAMPLE):
-        name = target.removeprefix(_EXAMPLE)
-        if name not in fe.EXAMPLES:
-            meant = requests.did_you_mean(name, fe.EXAMPLES)
-            raise CommandError(f"there is no example {name!r}.{meant} The examples are {', '.join(fe.EXAMPLES)}.")
-        return "model"
-    if _FACTORY.fullmatch(target):
-        return "model"
-    if path.suffix or path.name != target:
-        raise CommandError(f"there is no file or folder {path.absolute()}{_near(path)}")
-    raise CommandError(
-        f"{target!r} is not a file, folder, example:NAME, package.module:factory or command{_hint(target)}"
-    )
-
-
-def _near(path: Path) -> str:
-    """Returns a hint that names a similar file, if there is one."""
-    if not path.parent.is_dir():
-        return f"; there is not even a folder {path.parent}"
-    names = {child.stem: child.name for child in path.parent.iterdir()}
-    close = difflib.get_close_matches(path.stem, names, n=1)
-    return f"; did you mean {path.with_name(names[close[0]])}?" if close else "; check the name"
-
-
-def _hint(target: str) -> str:
-    close = difflib.get_close_matches(target, COMMAND_NAMES, n=1)
-    if close:
-        return f"; did you mean freezer-ui {close[0]}?"
-    return f"; did you mean {_EXAMPLE}{target}?" if target in fe.EXAMPLES else ""
-
-
-def _request(arguments: argparse.Namespace, model: str) -> worker.RecordRequest:
-    """Returns the recording request of the command line, and creates an empty output file."""
+    if model is None:
+        yield None
+        return
     from viewer.dashboard.form_options import backend_offer
-    from viewer.dashboard.library import new_recording, recordings_folder
+    from viewer.dashboard.library import drop_if_empty, new_recording, recordings_folder
 
     process.require_posix("Recording a model in a child process")
     worker.check_recording(arguments)
@@ -261,8 +165,11 @@ def _request(arguments: argparse.Namespace, model: str) -> worker.RecordRequest:
     if refusal := backend_offer(arguments.backend)["refuses"].get(kind):
         raise CommandError(refusal)
     output = new_recording(recordings_folder(), worker.model_name(model), datetime.now())
-    spec = str(Path(model).absolute()) if Path(model).is_file() else model
-    return worker.recording_request(arguments, spec, output, arguments.command_line)
+    try:
+        spec = str(Path(model).absolute()) if Path(model).is_file() else model
+        yield worker.recording_request(arguments, spec, output, arguments.command_line)
+    finally:
+        drop_if_empty(output)
 
 
 def _announce(host: str, link: str) -> None:

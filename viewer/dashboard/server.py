@@ -22,7 +22,7 @@ from viewer.dashboard.application import GuardedApplication
 from viewer.dashboard.auth import Guard
 from viewer.dashboard.connections import Patience, PatientServer, raise_descriptor_limit
 from viewer.dashboard.discretion import hide_tokens, quieten
-from viewer.dashboard.end_signals import EndSignals, is_fault
+from viewer.dashboard.end_signals import EndedEarlyError, EndSignals, is_fault
 from viewer.dashboard.entrances import Entrances
 from viewer.dashboard.handlers import (
     CompareChartsHandler,
@@ -103,7 +103,7 @@ async def _serve(
     signals.when_asked(lambda: _schedule(loop, ended.set))
     drop_abandoned(recordings_folder())
     with process.temporary_folder("freezer-ui-") as uploads:
-        server = DashboardServer(options, listening, uploads)
+        server = DashboardServer(options, listening, uploads, signals)
         prepare(server.state)
         server.start(lambda: _settle(options))
         try:
@@ -136,9 +136,12 @@ class DashboardServer:
         options: of the server.
         listening: the socket, which listens already.
         uploads: folder for uploaded files.
+        signals: report when the server has to end.
     """
 
-    def __init__(self, options: ServerOptions, listening: socket.socket, uploads: Path) -> None:
+    def __init__(
+        self, options: ServerOptions, listening: socket.socket, uploads: Path, signals: EndSignals | None = None
+    ) -> None:
         loop = asyncio.get_running_loop()
         site = Site(options.uploads.file_bytes, at_once=options.at_once)
         self.state = State(site, Library(), lambda call: _schedule(loop, call))
@@ -148,6 +151,7 @@ class DashboardServer:
         self._application = GuardedApplication(guard, options.remark, self._routes())
         self._http = PatientServer(self._application, options.patience, options.remark)
         self._listening = listening
+        self._signals = signals or EndSignals()
         self._sessions: SessionApplication | None = None
         self._loading: asyncio.Task[None] | None = None
 
@@ -170,7 +174,7 @@ class DashboardServer:
         """Ends recordings and connections."""
         await self.state.close()
         if self._loading is not None:
-            await asyncio.wait([self._loading])  # an import cannot be interrupted
+            await asyncio.wait([self._loading])  # a signal ends it before its next module
         if self._sessions is not None:
             self._sessions.stop()
         self._http.stop()
@@ -181,12 +185,19 @@ class DashboardServer:
         return self._application.patterns
 
     async def _load(self, loaded: Callable[[], object]) -> None:
-        with _hurry():
-            module = await asyncio.to_thread(importlib.import_module, "viewer.dashboard.sessions")
+        try:
+            with _hurry():
+                module = await asyncio.to_thread(self._import_sessions)
+        except EndedEarlyError:
+            return
         loaded()
         self._sessions = sessions = module.SessionApplication(self.state, self.uploads, self._application.channels)
         sessions.start()
         self._application.connect(sessions)
+
+    def _import_sessions(self) -> Any:
+        with self._signals.ends_imports():
+            return importlib.import_module("viewer.dashboard.sessions")
 
     async def hang_up(self) -> None:
         """Closes all open connections, for a process that continues without the server."""
