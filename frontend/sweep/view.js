@@ -55,6 +55,8 @@ export class SweepView {
       props: { role: "rowgroup", "aria-label": "Recordings" },
     });
     this.table = h("div.fs-table", { role: "table", "aria-label": "Recordings" }, this.head, this.list.element);
+    /** @type {HTMLDialogElement} */
+    this.reason = h("dialog.fv-sheet.fs-told", { "aria-label": "Why the recording failed" });
     this.observer = new ResizeObserver(() => {
       this.fitColumns();
       this.draw();
@@ -70,6 +72,7 @@ export class SweepView {
       this.summary,
       h("div.fs-scroll", null, this.table),
       h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart),
+      this.reason,
     );
     this.update(data);
   }
@@ -272,7 +275,19 @@ export class SweepView {
   cell(column, row) {
     if (column.key === "model") return row.trace ? this.link(row) : row.model;
     if (column.key !== "status" || row.status === "recorded") return column.text(row);
-    return `${statusText(row)}: ${row.reason}`;
+    const text = `${statusText(row)}: ${row.reason}`;
+    return h("button.fv-linklike.fs-reason", { type: "button", onclick: () => this.tell(row, text) }, text);
+  }
+
+  /**
+   * Shows in full why a recording failed.
+   * @param {any} row
+   * @param {string} text
+   */
+  tell(row, text) {
+    const close = h("button.fv-button", { type: "button", onclick: () => this.reason.close() }, "Close");
+    fill(this.reason, h("h2", null, row.model), h("pre.fv-log", { tabindex: "0" }, text), close);
+    this.reason.showModal();
   }
 
   showChanges() {
@@ -391,6 +406,6 @@ function titleText(column, row) {
  * @param {string} title
  */
 function width(key, isNumber, title) {
-  const wide = /** @type {Record<string, [number, number]>} */ ({ status: [120, 1.6], latency_ratio: [150, 1] });
+  const wide = /** @type {Record<string, [number, number]>} */ ({ status: [180, 2.4], latency_ratio: [150, 1] });
   return wide[key] ?? (isNumber ? [Math.max(84, title.length * 7 + 24), 0.7] : [110, 1]);
 }

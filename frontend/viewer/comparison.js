@@ -17,6 +17,7 @@ import { ComparisonEnvironmentPanel } from "./comparison_environment.js";
 import { ComparisonAttributesPanel } from "./comparison_attributes.js";
 import { ComparisonPassList } from "./comparison_passes.js";
 import { ComparisonSummary } from "./comparison_pass_summary.js";
+import { ComparisonSourcePanel } from "./comparison_source.js";
 import { ComparisonSummaryPanel } from "./comparison_summary.js";
 import { h } from "./dom.js";
 import { validChoices, validKernel } from "./state_validity.js";
@@ -55,6 +56,7 @@ export class ComparisonViewer extends Viewer {
     const panels = [
       ComparisonSummaryPanel,
       ComparisonGraphPanel,
+      ComparisonSourcePanel,
       ComparisonAttributesPanel,
       ComparisonRewritesPanel,
       ComparisonAliasesPanel,

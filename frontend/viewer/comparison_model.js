@@ -1,5 +1,6 @@
 /* Two traces as one: the steps of both in one list, those of B after those of A (viewer/views/comparison/data.py). */
 
+import { lineKey, SourceLinks } from "./source_links.js";
 import { TraceModel } from "./trace_model.js";
 
 export class ComparisonModel extends TraceModel {
@@ -14,6 +15,9 @@ export class ComparisonModel extends TraceModel {
     this.side = 0;
     this.comparison = comparison;
     this.passRows = comparison.rows;
+    /** The links of A and of B. */
+    this.sides = [this.links, new SourceLinks(comparison.source.b)];
+    this.lineKeys = keysOf(comparison.source.files);
     this.fates = new Map(comparison.attributes.map((row) => [row.path, row]));
     /** @type {Map<number, number>} */
     this.rowOfStep = new Map();
@@ -160,6 +164,50 @@ export class ComparisonModel extends TraceModel {
       .filter((chain) => chain.length);
   }
 
+  /**
+   * Whether either trace has nodes of a line.
+   * @param {string} key
+   */
+  hasLine(key) {
+    return this.lineRows(key).some((row) => row !== null);
+  }
+
+  /**
+   * What became of a line in A and in B; null where that trace has no nodes of it.
+   * @param {string} key
+   * @returns {(LineRow | null)[]}
+   */
+  lineRows(key) {
+    const keys = this.lineKeys.get(key) ?? [];
+    return this.sides.map((links, side) => links.rows.get(keys[side] ?? "") ?? null);
+  }
+
+  /**
+   * The nodes that do the work of a line in the later of two steps, or else in the other, each by its own trace.
+   * @param {string} key
+   * @param {{ before: ViewStep | null, after: ViewStep }} pair
+   */
+  lineNodes(key, { before, after }) {
+    const keys = this.lineKeys.get(key) ?? [];
+    for (const step of [after, before]) {
+      const own = step && keys[step.side ?? 0];
+      if (!step || !own) continue;
+      const { nodes } = this.graph(step.index);
+      const found = this.sides[step.side ?? 0].nodesOfLine(step.method, own, { step: step.index, nodes });
+      if (found.length) return found;
+    }
+    return [];
+  }
+
+  /**
+   * The last step of a method's freeze in the trace that attributes are read as, or else in the other.
+   * @param {string} method
+   */
+  final(method) {
+    const chains = this.chains(method);
+    return (chains.find(([step]) => step.side === this.side) ?? chains[0]).at(-1);
+  }
+
   /** The last steps of the trace that attributes are read as. */
   finals() {
     const side = this.side;
@@ -167,4 +215,23 @@ export class ComparisonModel extends TraceModel {
       .flatMap((method) => this.chains(method).flatMap((chain) => chain.at(-1) ?? []))
       .filter((step) => step.side === side);
   }
+}
+
+/**
+ * The names of lines: each by its key in A, or else in B, with the keys that it has in both.
+ * @param {FilePair[]} files
+ * @returns {Map<string, (string | null)[]>}
+ */
+function keysOf(files) {
+  return new Map(
+    files.flatMap(({ names, lines }) =>
+      lines.map((numbers) => {
+        const keys = names.map((name, side) => {
+          const number = numbers[side];
+          return typeof number === "number" ? lineKey(name, number) : null;
+        });
+        return /** @type {[string, (string | null)[]]} */ ([keys[0] ?? keys[1], keys]);
+      }),
+    ),
+  );
 }

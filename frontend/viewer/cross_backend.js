@@ -10,10 +10,11 @@ import { ComparisonModel } from "./comparison_model.js";
 import { ComparisonDetails } from "./comparison_panels.js";
 import { ComparisonEnvironmentPanel } from "./comparison_environment.js";
 import { ComparisonAttributesPanel } from "./comparison_attributes.js";
+import { ComparisonSourcePanel } from "./comparison_source.js";
 import { ComparisonSummaryPanel } from "./comparison_summary.js";
 import { fill, h } from "./dom.js";
 import { GraphPanel } from "./graph_panel.js";
-import { validKernel } from "./state_validity.js";
+import { validChoices, validKernel } from "./state_validity.js";
 import { IrPanel } from "./ir.js";
 import { sideSign, stepLabel } from "./pair.js";
 import { AliasesPanel } from "./aliases_panel.js";
@@ -24,7 +25,7 @@ import { PairsPanel } from "./cross_backend_pairs.js";
 
 /** @type {Record<string, string>} */
 const BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
-const STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"];
+const STEPLESS = ["pairs", "source", "attributes", "kernels", "findings", "environment"];
 /** Passes and operators are others: a step is held against those of its own trace only. */
 class CrossBackendModel extends ComparisonModel {
   /**
@@ -63,6 +64,7 @@ export class CrossBackendViewer extends ComparisonViewer {
       ComparisonSummaryPanel,
       PairsPanel,
       CrossBackendGraphPanel,
+      ComparisonSourcePanel,
       ComparisonAttributesPanel,
       RewritesPanel,
       AliasesPanel,
@@ -120,7 +122,14 @@ export class CrossBackendViewer extends ComparisonViewer {
     const known = model.step(state.step) !== null;
     const tab = !this.panels?.has(state.tab) || (!known && state.tab === "graph") ? "pairs" : state.tab;
     const against = model.comparable(state.against, state.step) ? state.against : null;
-    return { ...state, tab, step: known ? state.step : null, against, ...validKernel(model, state) };
+    return {
+      ...state,
+      tab,
+      step: known ? state.step : null,
+      against,
+      ...validChoices(model, state),
+      ...validKernel(model, state),
+    };
   }
 
   /**

@@ -21,24 +21,37 @@ export function lineFacts(app, key, row) {
   return [
     h("h3.fv-line-title", { title: place.file }, placeText(place)),
     text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null,
-    section("Passes that touched it", passes(app, row)),
-    section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)),
-    section("Time", ...times(app, row)),
-    section("Error", ...errors(app, row)),
+    ...lineSections(app, row, { notes: app.model.view.by_line.notes }),
+  ];
+}
+
+/**
+ * The outcome of a line in one trace.
+ * @param {Viewer} app
+ * @param {LineRow} row
+ * @param {{ notes: ByLine["notes"], at?: Partial<State> }} options why something is not known; what links lead to besides
+ */
+export function lineSections(app, row, { notes, at = {} }) {
+  return [
+    section("Passes that touched it", passes(app, row, at)),
+    section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row, at)),
+    section("Time", ...times(row, notes)),
+    section("Error", ...errors(app, row, { notes, at })),
   ];
 }
 
 /**
  * @param {Viewer} app
  * @param {LineRow} row
+ * @param {Partial<State>} at
  */
-function passes(app, row) {
+function passes(app, row, at) {
   if (!row.effects.length) return h("p.fv-muted", null, "None: no pass changed it.");
   const items = stepsOf(row).map((step) =>
     h(
       "li",
       null,
-      app.details.stepLink(step),
+      app.details.stepLink(step, at),
       row.effects.filter((effect) => effect.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text)),
     ),
   );
@@ -48,8 +61,9 @@ function passes(app, row) {
 /**
  * @param {Viewer} app
  * @param {LineRow} row
+ * @param {Partial<State>} at
  */
-function nodes(app, row) {
+function nodes(app, row, at) {
   const shown = [...row.left, ...row.constants].slice(0, MOST_NODES);
   const items = shown.map(([method, id]) => {
     const step = /** @type {ViewStep} */ (app.model.final(method)).index;
@@ -57,7 +71,7 @@ function nodes(app, row) {
     return h(
       "li",
       null,
-      app.link(`%${id}`, { step, node: id, attribute: null, kernel: null }),
+      app.link(`%${id}`, { step, node: id, attribute: null, kernel: null, ...at }),
       h("span.fv-muted", null, ` ${op}`),
     );
   });
@@ -66,14 +80,13 @@ function nodes(app, row) {
 }
 
 /**
- * @param {Viewer} app
  * @param {LineRow} row
+ * @param {ByLine["notes"]} notes
  */
-function times(app, row) {
-  const { by_line: outcome } = app.model.view;
+function times(row, notes) {
   if (!row.times.length) {
     const why = row.kernels.length ? "Its kernels were not timed." : "Nothing that was timed runs it.";
-    return [h("p.fv-muted", null, outcome.notes.time || why)];
+    return [h("p.fv-muted", null, notes.time || why)];
   }
   const several = row.times.length > 1;
   return row.times.map(({ of, text }) => h("p", null, several ? h("span.fv-muted", null, `${of}: `) : null, text));
@@ -82,14 +95,14 @@ function times(app, row) {
 /**
  * @param {Viewer} app
  * @param {LineRow} row
+ * @param {{ notes: ByLine["notes"], at: Partial<State> }} options
  */
-function errors(app, row) {
+function errors(app, row, { notes, at }) {
   if (row.errors.length) {
     return row.errors.map(({ step, text }) =>
-      h("p", null, app.details.stepLink(step), h("span.fv-muted", null, ` ${text}`)),
+      h("p", null, app.details.stepLink(step, at), h("span.fv-muted", null, ` ${text}`)),
     );
   }
-  const { notes } = app.model.view.by_line;
   return [h("p.fv-muted", null, notes.error || "No pass that touched it made the error grow.")];
 }
 

@@ -11,7 +11,7 @@ const PAGE = 15; // lines
 export class SourceListing {
   /**
    * @param {Viewer} app
-   * @param {import("./source_links.js").SourceLinks} links
+   * @param {{ files: FileRow[] }} links
    * @param {{ hover: (key: string | null) => void, pin: (key: string) => void }} acts
    */
   constructor(app, links, acts) {
@@ -20,6 +20,7 @@ export class SourceListing {
     this.acts = acts;
     /** @type {Map<string, HTMLElement>} lines that are in the page */
     this.rows = new Map();
+    this.made = 0; // lines; their ids differ
     this.painted = { linked: /** @type {Set<string>} */ (new Set()), chosen: /** @type {string | null} */ (null) };
     /** @type {Map<string, () => void>} by file: opens what hides it */
     this.openers = new Map();
@@ -130,10 +131,31 @@ export class SourceListing {
     ];
   }
 
-  /** @param {FileRow} row */
+  /**
+   * @param {FileRow} row
+   * @returns {HTMLElement}
+   */
   lines({ file, lines }) {
     const runs = this.app.model.view.sources.filter((/** @type {SourceText} */ source) => source.file === file);
     const rows = new Map(lines.map((row) => [row.line, row]));
+    const list = this.list(file);
+    const width = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
+    list.style.setProperty("--digits", `${Math.max(3, width)}ch`);
+    for (const entry of listing(runs, lines)) {
+      list.append(
+        entry
+          ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line))
+          : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"),
+      );
+    }
+    return list;
+  }
+
+  /**
+   * The list of a file's lines, still empty.
+   * @param {string} file
+   */
+  list(file) {
     /** @type {HTMLElement} */
     const list = h("div.fv-code.fv-lines-list", {
       role: "listbox",
@@ -148,15 +170,6 @@ export class SourceListing {
       },
       onblur: () => this.acts.hover(null),
     });
-    const width = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
-    list.style.setProperty("--digits", `${Math.max(3, width)}ch`);
-    for (const entry of listing(runs, lines)) {
-      list.append(
-        entry
-          ? this.line(lineKey(file, entry.line), entry, rows.get(entry.line))
-          : h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"),
-      );
-    }
     return list;
   }
 
@@ -171,7 +184,7 @@ export class SourceListing {
       "div.fv-line",
       {
         role: "option",
-        id: `${this.app.prefix}-line-${this.rows.size}`,
+        id: `${this.app.prefix}-line-${this.made}`,
         "aria-selected": "false",
         "aria-disabled": row ? null : "true",
         "aria-label": row
@@ -186,6 +199,7 @@ export class SourceListing {
       errorMark(row),
       h("span.fv-line-code", { style: { "--indent": `${indentOf(text ?? "")}ch` } }, code),
     );
+    this.made += 1;
     if (row) {
       element.dataset.line = key;
       this.rows.set(key, element);
@@ -255,12 +269,12 @@ function keyAt(event) {
  * A line of code, its indent apart from its text.
  * @param {string} text
  */
-function codeOf(text) {
+export function codeOf(text) {
   const indent = indentOf(text);
   return [text.slice(0, indent), h("span.fv-line-text", null, coloured(text.slice(indent)))];
 }
 
 /** @param {string} text */
-function indentOf(text) {
+export function indentOf(text) {
   return text.length - text.trimStart().length;
 }

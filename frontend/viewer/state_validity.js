@@ -11,7 +11,7 @@ import { COLOURINGS } from "./colouring.js";
 export function validChoices(model, { colour, line }) {
   return {
     colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change",
-    line: model.links.rows.has(line) ? line : "",
+    line: model.hasLine(line) ? line : "",
   };
 }
 

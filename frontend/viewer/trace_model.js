@@ -271,6 +271,11 @@ export class TraceModel {
     return [];
   }
 
+  /** @param {string} key */
+  hasLine(key) {
+    return this.links.rows.has(key);
+  }
+
   /**
    * The reads of a remaining attribute in the last graphs: {method, step, value, node} each.
    * @param {string} path

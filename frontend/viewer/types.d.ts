@@ -775,6 +775,17 @@ interface NearMissText {
   detail: string;
 }
 
+/** A line of A, of B, its text, and what differs between its outcomes. */
+type LinePair = [number | null, number | null, string | null, string[]];
+
+interface FilePair {
+  names: [string, string];
+  kind: "own" | "saved" | "library";
+  missing: string;
+  edited: boolean;
+  lines: LinePair[];
+}
+
 interface ComparisonData {
   summary: { sentences: string[]; changes: { subject: string; text: string }[]; about: string };
   names: string[];
@@ -793,5 +804,6 @@ interface ComparisonData {
   failures: (string | null)[];
   near_misses: NearMissText[][];
   folds: string[];
+  source: { b: ByLine; files: FilePair[] };
   empty: boolean;
 }

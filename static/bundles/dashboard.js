@@ -295,8 +295,8 @@
   function isLive(job) {
     return job.state === "running" || job.state === "waiting";
   }
-  function placeWords({ place }) {
-    return place === 1 ? "next in line" : `number ${place} in line`;
+  function placeWords({ place: place2 }) {
+    return place2 === 1 ? "next in line" : `number ${place2} in line`;
   }
   function phaseWords(job) {
     if (job.cancelling || !job.phase) return job.message || "Starting its process …";
@@ -415,10 +415,10 @@
       }
       for (const [key, row] of this.rows) if (!kept.has(key)) row.element.remove();
       this.rows = kept;
-      let place = this.element.firstElementChild;
+      let place2 = this.element.firstElementChild;
       for (const { element: element3 } of kept.values()) {
-        if (element3 === place) place = element3.nextElementSibling;
-        else this.element.insertBefore(element3, place);
+        if (element3 === place2) place2 = element3.nextElementSibling;
+        else this.element.insertBefore(element3, place2);
       }
     }
   };
@@ -426,25 +426,25 @@
   function uploadLine(app, done) {
     const limit = app.channel.site.upload_limit_bytes;
     const chooser = h("input", { type: "file", accept: EXTENSIONS, hidden: true, "aria-label": "File to upload", tabindex: "-1" });
-    const place = h("div.fd-upload");
-    chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place, chooser.files[0], done));
+    const place2 = h("div.fd-upload");
+    chooser.addEventListener("change", () => chooser.files?.[0] && uploadInto(app, place2, chooser.files[0], done));
     const words5 = h("span.fv-muted.fv-small", null, `for a file that is not on that machine, up to ${limitText(limit)}`);
-    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words5, chooser), place);
+    return h("div.fd-upload-line", null, h("div.fd-row", null, button("Upload from this browser…", () => chooser.click(), { icon: "up" }), words5, chooser), place2);
   }
-  async function uploadInto(app, place, file, done) {
+  async function uploadInto(app, place2, file, done) {
     const bar2 = progress(`Upload of ${nameText(file.name)}`);
     const said = h("span.fv-num.fv-small", { role: "status" });
     const { promise, cancel } = upload(app, file, (sent) => {
       bar2.update(sent, file.size);
       said.textContent = `${bytesText(sent)} of ${bytesText(file.size)}`;
     });
-    fill(place, h("div.fd-row", null, h("strong.fv-clip", null, nameText(file.name)), bar2.element, said, button("Cancel", cancel)));
+    fill(place2, h("div.fd-row", null, h("strong.fv-clip", null, nameText(file.name)), bar2.element, said, button("Cancel", cancel)));
     try {
       const path = await promise;
-      fill(place);
+      fill(place2);
       done(path);
     } catch (error2) {
-      fill(place, h("p.fd-error", { role: "alert" }, error2 instanceof Error ? error2.message : String(error2)));
+      fill(place2, h("p.fd-error", { role: "alert" }, error2 instanceof Error ? error2.message : String(error2)));
     }
   }
   function upload(app, file, onprogress) {
@@ -509,9 +509,9 @@
       const [file] = event.dataTransfer?.files ?? [];
       if (!file) return;
       event.preventDefault();
-      const place = h("div.fd-upload");
-      const sheet = dialog(this.app.layer, `Upload ${nameText(file.name)}`, {}, place);
-      uploadInto(this.app, place, file, (path) => {
+      const place2 = h("div.fd-upload");
+      const sheet = dialog(this.app.layer, `Upload ${nameText(file.name)}`, {}, place2);
+      uploadInto(this.app, place2, file, (path) => {
         sheet.close();
         this.app.attempt(() => this.app.openPath(path));
       });
@@ -1168,7 +1168,7 @@
       const { measure, limit_s: limit, memory_bytes: memory } = this.request;
       const whole = (value) => Number.isInteger(value) && value > 0;
       const checks = [[this.seconds, !measure?.latency || measure.seconds > 0, "Give a number of seconds above 0."], [this.threads, !measure || measure.threads === null || whole(measure.threads), "Give a whole number above 0, or nothing for torch's own."], [this.sets, !measure?.numerics || whole(measure.input_sets), "Give a whole number above 0."], [this.limit, limit === null || limit > 0, "Give a number of seconds above 0, or nothing for no limit."], [this.memory, memory === null || memory > 0, "Give a number of GiB above 0, or nothing for no limit."]];
-      for (const [place, isRight, words5] of checks) place.error(isRight ? null : words5);
+      for (const [place2, isRight, words5] of checks) place2.error(isRight ? null : words5);
       return checks.every(([, isRight]) => isRight);
     }
   };
@@ -1798,7 +1798,7 @@
       this.box.style.top = `${Math.max(8, Math.min(y, outer.height - height - 8))}px`;
     }
     target() {
-      const found = this.stops[this.at].places.map((place) => this.viewer.root.querySelector(place));
+      const found = this.stops[this.at].places.map((place2) => this.viewer.root.querySelector(place2));
       return found.find((element3) => element3 && element3.getClientRects().length && isInside(element3, this.viewer.root));
     }
     end() {
@@ -1975,8 +1975,8 @@
         row.classList.toggle("fv-chosen", focused.has(row.dataset.node ?? ""));
       }
       this.list.refresh();
-      const place = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
-      if (place >= 0) this.list.reveal(place, { middle: true });
+      const place2 = this.table.hidden ? -1 : this.entries.findIndex(([value]) => this.isChosen(value));
+      if (place2 >= 0) this.list.reveal(place2, { middle: true });
     }
     isChosen(value) {
       return this.app.focused.has(this.app.model.graph(this.step.index).makers.get(value) ?? "");
@@ -2135,8 +2135,8 @@
       if (query !== this.query) this.filter(state);
       this.query = query;
       this.list.refresh();
-      const place = this.rows.findIndex((row) => row.path === state.attribute || this.linked.has(row.path));
-      if (place >= 0) this.list.reveal(place, { middle: true });
+      const place2 = this.rows.findIndex((row) => row.path === state.attribute || this.linked.has(row.path));
+      if (place2 >= 0) this.list.reveal(place2, { middle: true });
     }
     linkedTo(node) {
       const { model, pair } = this.app;
@@ -2417,8 +2417,8 @@
     destroy() {
       this.clear();
     }
-    choose(place) {
-      this.app.setStep(Math.round(place));
+    choose(place2) {
+      this.app.setStep(Math.round(place2));
     }
     connect(views) {
       for (const model of [...views].map((view) => view.model).filter((one) => one.type === "Figure")) {
@@ -2609,7 +2609,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return pairs2.join(", ");
     }
     yielded(graph, outputs) {
-      const names = outputs.map((place) => this.graphs.strings[place]);
+      const names = outputs.map((place2) => this.graphs.strings[place2]);
       for (const name2 of names) graph.yielded.add(name2);
       return names.map((name2) => `%${name2}`).join(", ");
     }
@@ -2695,8 +2695,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (fresh) this.build(state);
       this.list.refresh();
       if (!fresh && previous?.node === state.node && previous.attribute === state.attribute) return;
-      const place = this.rows.findLastIndex((row) => this.app.focused.has(row.line?.node?.id));
-      if (place >= 0) this.list.reveal(place, { middle: true });
+      const place2 = this.rows.findLastIndex((row) => this.app.focused.has(row.line?.node?.id));
+      if (place2 >= 0) this.list.reveal(place2, { middle: true });
     }
     build(state) {
       const { pair } = this.app;
@@ -2879,8 +2879,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const nodes2 = [...focused].flatMap((id) => graphs.find((graph) => graph.nodes.has(id))?.nodes.get(id) ?? []);
       const places = nodes2.flatMap((one) => model.places(pair.after.method, one)).map(({ source }) => `${source.file}:${source.line}`);
       const rows = [...this.source.querySelectorAll("[data-place]")];
-      for (const place of places.reverse()) {
-        const row = rows.find((line3) => line3.dataset.place === place);
+      for (const place2 of places.reverse()) {
+        const row = rows.find((line3) => line3.dataset.place === place2);
         if (!row) continue;
         row.classList.add("fv-chosen");
         reveal(this.source, row, { middle: true });
@@ -2913,8 +2913,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const { histogram: bars2, counted } = constant.values;
     const text = `From ${number(constant.minimum)} to ${number(constant.maximum)}, mean ${number(constant.mean)}, of ${counted.toLocaleString("en")} numbers`;
     const picture2 = svg("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img", "aria-label": text, class: "fv-histogram" }, svg("title", {}, text));
-    const place = (value) => high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) * SIZE.width : SIZE.width / 2;
-    const [start, end] = constant.maximum > constant.minimum ? [constant.minimum, constant.maximum].map(place) : [place(low) - 2, place(low) + 2];
+    const place2 = (value) => high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) * SIZE.width : SIZE.width / 2;
+    const [start, end] = constant.maximum > constant.minimum ? [constant.minimum, constant.maximum].map(place2) : [place2(low) - 2, place2(low) + 2];
     const width2 = Math.max(1, (end - start) / bars2.length);
     [...bars2].forEach((letter, at) => {
       const height = LEVELS.indexOf(letter) / (LEVELS.length - 1) * (SIZE.height - 3);
@@ -2925,7 +2925,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     });
     picture2.append(svg("line", { x1: 0, x2: SIZE.width, y1: SIZE.height - 0.5, y2: SIZE.height - 0.5, class: "fv-histogram-axis" }));
     if (low < 0 && high > 0) {
-      picture2.append(svg("line", { x1: place(0), x2: place(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
+      picture2.append(svg("line", { x1: place2(0), x2: place2(0), y1: 0, y2: SIZE.height, class: "fv-histogram-zero" }));
     }
     return h("figure.fv-histogram-figure", null, picture2, h("figcaption.fv-num.fv-muted.fv-small", null, h("span", null, number(low)), h("span", null, number(high))));
   }
@@ -3019,7 +3019,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var CONSTANT_OPS = /^(prim::Constant|prim::GetAttr|get_attr|prim::ConstantMKLDNNTensor)$/;
   function programsOf(model, index) {
     const { method, side } = model.steps[index];
-    return model.view.programs.map((program, place) => ({ ...program, place })).filter((program) => program.method === method && (program.step === null || model.steps[program.step].side === side) && program.kernels.some((kernel) => kernel.nodes.length));
+    return model.view.programs.map((program, place2) => ({ ...program, place: place2 })).filter((program) => program.method === method && (program.step === null || model.steps[program.step].side === side) && program.kernels.some((kernel) => kernel.nodes.length));
   }
   function latencies(model, index) {
     const computing = /* @__PURE__ */ new Map();
@@ -3252,13 +3252,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       return places.length ? section("Source", blocks) : null;
     }
-    sourceLines(place) {
+    sourceLines(place2) {
       const { model } = this.app;
-      const lines = model.sourceAround(place.file, place.line, SOURCE_REACH);
-      const where = h("div.fv-small.fv-wrap", { title: place.file }, this.link(`${shortPath(place.file)}:${place.line}`, { tab: "code" }));
+      const lines = model.sourceAround(place2.file, place2.line, SOURCE_REACH);
+      const where = h("div.fv-small.fv-wrap", { title: place2.file }, this.link(`${shortPath(place2.file)}:${place2.line}`, { tab: "code" }));
       if (!lines.length) return [where, h("p.fv-muted.fv-small", null, "The trace holds no text of this file.")];
-      const rows = lines.map(({ number: number3, text }) => h("div.fv-source-line", { class: number3 === place.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number3), h("span", null, text)));
-      return [where, h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place.line}` }, rows)];
+      const rows = lines.map(({ number: number3, text }) => h("div.fv-source-line", { class: number3 === place2.line ? "fv-source-here" : "" }, h("span.fv-source-number", null, number3), h("span", null, text)));
+      return [where, h("div.fv-source", { tabindex: "0", role: "region", "aria-label": `Source around line ${place2.line}` }, rows)];
     }
   };
   function shortPath(file) {
@@ -3292,8 +3292,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function holderOf(group2) {
     if (group2.repeat) return group2;
-    const around = group2.isRest || group2.parent?.repeat?.includes(group2) ? group2.parent : group2.parent?.parent;
-    return around?.repeat?.includes(group2) || group2.isRest ? around : null;
+    const around2 = group2.isRest || group2.parent?.repeat?.includes(group2) ? group2.parent : group2.parent?.parent;
+    return around2?.repeat?.includes(group2) || group2.isRest ? around2 : null;
   }
   function stepper(members, at, link) {
     const [before, after] = [members[at - 1], members[at + 1]];
@@ -3370,7 +3370,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.ofKernel = /* @__PURE__ */ new Map();
       for (const { file, lines } of files) for (const row of lines) this.addRow(lineKey(file, row.line), row);
       const keys = places.map(([file, line3]) => lineKey(files[file].file, line3));
-      const named2 = sets.map((set) => set.map((place) => keys[place]));
+      const named2 = sets.map((set) => set.map((place2) => keys[place2]));
       this.claims = /* @__PURE__ */ new Map();
       this.claimants = /* @__PURE__ */ new Map();
       for (const [method, claims] of Object.entries(nodes2)) {
@@ -3479,46 +3479,47 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   var MOST_NODES = 8;
   function lineFacts(app, key, row) {
-    const place = placeOfKey(key);
-    const text = app.model.sourceAround(place.file, place.line, 0)[0]?.text;
-    return [h("h3.fv-line-title", { title: place.file }, placeText(place)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, section("Passes that touched it", passes(app, row)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row)), section("Time", ...times(app, row)), section("Error", ...errors3(app, row))];
+    const place2 = placeOfKey(key);
+    const text = app.model.sourceAround(place2.file, place2.line, 0)[0]?.text;
+    return [h("h3.fv-line-title", { title: place2.file }, placeText(place2)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, ...lineSections(app, row, { notes: app.model.view.by_line.notes })];
   }
-  function passes(app, row) {
+  function lineSections(app, row, { notes, at = {} }) {
+    return [section("Passes that touched it", passes(app, row, at)), section("In the last graph", h("p", null, sentence(left(row))), nodes(app, row, at)), section("Time", ...times(row, notes)), section("Error", ...errors3(app, row, { notes, at }))];
+  }
+  function passes(app, row, at) {
     if (!row.effects.length) return h("p.fv-muted", null, "None: no pass changed it.");
-    const items = stepsOf(row).map((step) => h("li", null, app.details.stepLink(step), row.effects.filter((effect2) => effect2.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text))));
+    const items = stepsOf(row).map((step) => h("li", null, app.details.stepLink(step, at), row.effects.filter((effect2) => effect2.step === step).map(({ text }) => h("div.fv-muted.fv-small", null, text))));
     return h("ol.fv-list.fv-line-effects", null, items);
   }
-  function nodes(app, row) {
+  function nodes(app, row, at) {
     const shown = [...row.left, ...row.constants].slice(0, MOST_NODES);
     const items = shown.map(([method, id]) => {
       const step = app.model.final(method).index;
       const op = app.model.graph(step).nodes.get(id)?.op;
-      return h("li", null, app.link(`%${id}`, { step, node: id, attribute: null, kernel: null }), h("span.fv-muted", null, ` ${op}`));
+      return h("li", null, app.link(`%${id}`, { step, node: id, attribute: null, kernel: null, ...at }), h("span.fv-muted", null, ` ${op}`));
     });
     const more = row.left.length + row.constants.length - shown.length;
     return h("ul.fv-list.fv-small", null, items, more ? h("li.fv-muted", null, `and ${more} more`) : null);
   }
-  function times(app, row) {
-    const { by_line: outcome } = app.model.view;
+  function times(row, notes) {
     if (!row.times.length) {
       const why = row.kernels.length ? "Its kernels were not timed." : "Nothing that was timed runs it.";
-      return [h("p.fv-muted", null, outcome.notes.time || why)];
+      return [h("p.fv-muted", null, notes.time || why)];
     }
     const several = row.times.length > 1;
     return row.times.map(({ of, text }) => h("p", null, several ? h("span.fv-muted", null, `${of}: `) : null, text));
   }
-  function errors3(app, row) {
+  function errors3(app, row, { notes, at }) {
     if (row.errors.length) {
-      return row.errors.map(({ step, text }) => h("p", null, app.details.stepLink(step), h("span.fv-muted", null, ` ${text}`)));
+      return row.errors.map(({ step, text }) => h("p", null, app.details.stepLink(step, at), h("span.fv-muted", null, ` ${text}`)));
     }
-    const { notes } = app.model.view.by_line;
     return [h("p.fv-muted", null, notes.error || "No pass that touched it made the error grow.")];
   }
   function openingFacts(app, foremost, pin) {
     const items = foremost.map(([key, row]) => {
-      const place = placeOfKey(key);
+      const place2 = placeOfKey(key);
       const time = shareOf(row);
-      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, placeText(place)), h("span.fv-muted", null, ` ${time ? `${percentText(time.share)} of the time` : count(row.effects.length, "effect")}`));
+      return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, placeText(place2)), h("span.fv-muted", null, ` ${time ? `${percentText(time.share)} of the time` : count(row.effects.length, "effect")}`));
     });
     const timed2 = foremost.some(([, row]) => shareOf(row));
     return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).filter(Boolean).map((note3) => h("p.fv-muted.fv-small", null, note3))];
@@ -3676,10 +3677,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function ratioBar({ low, value, high, text, verdict: verdict2 }, spread) {
     if (!(value > 0)) return null;
-    const place = (one) => 50 + 50 * Math.max(-spread, Math.min(spread, Math.log(one))) / spread;
-    const [start, end] = [low > 0 ? place(low) : 0, high === null ? 100 : place(high)];
+    const place2 = (one) => 50 + 50 * Math.max(-spread, Math.min(spread, Math.log(one))) / spread;
+    const [start, end] = [low > 0 ? place2(low) : 0, high === null ? 100 : place2(high)];
     const word2 = verdict2 ?? (value < 1 ? "faster" : "slower");
-    return h("span.fv-ratio", { role: "img", "aria-label": `${text}, ${word2}`, class: `fv-ratio-${word2.split(" ")[0]}` }, h("span.fv-ratio-bar", { style: { left: `${Math.min(50, place(value))}%`, width: `${Math.abs(place(value) - 50)}%` } }), h("span.fv-ratio-span", { style: { left: `${start}%`, width: `${end - start}%` } }), h("span.fv-ratio-point", { style: { left: `${place(value)}%` } }));
+    return h("span.fv-ratio", { role: "img", "aria-label": `${text}, ${word2}`, class: `fv-ratio-${word2.split(" ")[0]}` }, h("span.fv-ratio-bar", { style: { left: `${Math.min(50, place2(value))}%`, width: `${Math.abs(place2(value) - 50)}%` } }), h("span.fv-ratio-span", { style: { left: `${start}%`, width: `${end - start}%` } }), h("span.fv-ratio-point", { style: { left: `${place2(value)}%` } }));
   }
   function measuringNotes(notes) {
     if (!notes.length) return null;
@@ -4219,7 +4220,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (first.length + second.length <= MOST_WISHES) return first.concat(second);
     let [sum, weight] = [0, 0];
     for (const wishes of [first, second]) {
-      for (const [place, pull] of wishes) [sum, weight] = [sum + place * pull, weight + pull];
+      for (const [place2, pull] of wishes) [sum, weight] = [sum + place2 * pull, weight + pull];
     }
     return [[sum / weight, weight]];
   }
@@ -4281,12 +4282,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const size = parent.length;
     const depth = new Int32Array(size);
     const children = Array.from({ length: size }, () => []);
-    const place = new Int32Array(size);
+    const place2 = new Int32Array(size);
     for (let box = 1; box < size; box++) {
       depth[box] = depth[parent[box]] + 1;
-      place[box] = children[parent[box]].push(box) - 1;
+      place2[box] = children[parent[box]].push(box) - 1;
     }
-    return { parent, group: group2, depth, children, place };
+    return { parent, group: group2, depth, children, place: place2 };
   }
   var Nets = class {
     constructor(size, edges) {
@@ -4397,14 +4398,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       let seen = 0;
       for (const element3 of grid2.rows[row]) {
         const places = grid2.links.down.of[element3].map((at) => position[grid2.lower[at]]).sort((a, b) => a - b);
-        for (const place of places) {
+        for (const place2 of places) {
           let before = 0;
-          for (let at = place + 1; at > 0; at -= at & -at) before += tree[at];
+          for (let at = place2 + 1; at > 0; at -= at & -at) before += tree[at];
           total += seen - before;
         }
-        for (const place of places) {
+        for (const place2 of places) {
           seen++;
-          for (let at = place + 1; at <= size; at += at & -at) tree[at]++;
+          for (let at = place2 + 1; at <= size; at += at & -at) tree[at]++;
         }
       }
     }
@@ -4606,11 +4607,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
   }
   function roomFinder(grid2) {
-    const place = new Int32Array(grid2.row.length);
-    for (const row of grid2.rows) row.forEach((element3, at) => place[element3] = at);
+    const place2 = new Int32Array(grid2.row.length);
+    for (const row of grid2.rows) row.forEach((element3, at) => place2[element3] = at);
     return (element3) => {
       const row = grid2.rows[grid2.row[element3]];
-      const [left2, right] = [row[place[element3] - 1], row[place[element3] + 1]];
+      const [left2, right] = [row[place2[element3] - 1], row[place2[element3] + 1]];
       return [left2 === void 0 ? -Infinity : grid2.x[left2] + separation(grid2, left2, element3), right === void 0 ? Infinity : grid2.x[right] - separation(grid2, element3, right)];
     };
   }
@@ -4851,11 +4852,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const tone = look.colours?.tone(item, look.side, theme) ?? own;
     if (job.zoom < FULL_ZOOM) return paintFarTitle(job, item, content2, tone);
     const [x, y, width2] = [layout.x[item], layout.y[item], layout.width[item]];
-    const place = { middle: x + width2 / 2, y: y + (content2.detail ? 15 : 14), room: width2 - 16 };
-    paintTitle(job, content2, tone, place);
+    const place2 = { middle: x + width2 / 2, y: y + (content2.detail ? 15 : 14), room: width2 - 16 };
+    paintTitle(job, content2, tone, place2);
     if (content2.detail) {
       const style = { font: FONTS.detail, colour: tone ? tone.text : theme.soft, align: "center" };
-      write(job, shorten(FONTS.detail, content2.detail, place.room), place.middle, place.y + LINE_TITLE, style);
+      write(job, shorten(FONTS.detail, content2.detail, place2.room), place2.middle, place2.y + LINE_TITLE, style);
     }
     paintChips(job, item, content2.lines, y + (content2.detail ? 41 : 27));
     if (own && status) {
@@ -5410,11 +5411,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return { x: median(counted.map(({ from: from2, to }) => to.x - from2.x)), y: median(counted.map(({ from: from2, to }) => to.y - from2.y)) };
   }
   function withBoxInSight(places, middle, room) {
-    if (!places.length || places.some((place) => isSeen(place, middle, room))) return middle;
+    if (!places.length || places.some((place2) => isSeen(place2, middle, room))) return middle;
     return nearest(places, (one) => one, middle);
   }
-  function isSeen(place, middle, room) {
-    return Math.abs(place.x - middle.x) < room.width / 2 && Math.abs(place.y - middle.y) < room.height / 2;
+  function isSeen(place2, middle, room) {
+    return Math.abs(place2.x - middle.x) < room.width / 2 && Math.abs(place2.y - middle.y) < room.height / 2;
   }
   function nearest(all, placeOf2, middle) {
     const distance = (one) => Math.hypot(placeOf2(one).x - middle.x, placeOf2(one).y - middle.y);
@@ -5442,9 +5443,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { x, y, zoom } = this.gliding ? this.target : this;
       return { x, y, zoom };
     }
-    jump(place) {
+    jump(place2) {
       this.stop();
-      Object.assign(this, place);
+      Object.assign(this, place2);
       this.view.stage.redraw();
     }
     pan(dx, dy) {
@@ -5924,8 +5925,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const places = /* @__PURE__ */ new Map();
       collect2(group2, places);
       const wire = (key) => {
-        const place = places.get(key);
-        if (place !== void 0) return `${place}`;
+        const place2 = places.get(key);
+        if (place2 !== void 0) return `${place2}`;
         if (this.constants.isConstant[key]) return this.constant(key);
         return "<";
       };
@@ -6272,10 +6273,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       for (const index of this.snapshots) {
         const snapshot = this.model.snapshot(index);
         let previous = NONE14;
-        let place = 0;
+        let place2 = 0;
         for (const key of snapshot.order) {
           const row = snapshot.rowOf[key];
-          sums[key] += place++ / snapshot.order.length;
+          sums[key] += place2++ / snapshot.order.length;
           counts3[key]++;
           if (last[key] === NONE14) {
             next[key + 1] = next[previous + 1];
@@ -6895,10 +6896,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (selection.item <= 0) return;
       const { group: group2, parent } = scene.items[selection.item];
       if (group2) return this.view.groups.toggle(group2.id);
-      const around = scene.items[parent].group;
-      if (!around || !around.id) return;
+      const around2 = scene.items[parent].group;
+      if (!around2 || !around2.id) return;
       selection.id = scene.idOf(parent);
-      await this.view.groups.collapse(around.id);
+      await this.view.groups.collapse(around2.id);
       selection.announce();
     }
   };
@@ -6956,9 +6957,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     element("span", "", box).textContent = label2;
     return box;
   }
-  function placeMarks(marks, picture2) {
+  function placeMarks(marks2, picture2) {
     const placed = { ofKey: /* @__PURE__ */ new Map(), ofItem: /* @__PURE__ */ new Map() };
-    const named2 = Object.entries(marks);
+    const named2 = Object.entries(marks2);
     if (!named2.length || !picture2) return placed;
     const { model, items, ownerOfKey } = picture2.scene;
     const makers = makersOf(picture2);
@@ -7100,17 +7101,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   };
   var SLOP = 6;
   var TOGGLE_ZOOM = 0.5;
-  function itemUnder(picture2, headers, place) {
-    return headers.find((header2) => holds(header2, place))?.item ?? picture2.itemAt(place);
+  function itemUnder(picture2, headers, place2) {
+    return headers.find((header2) => holds(header2, place2))?.item ?? picture2.itemAt(place2);
   }
-  function holds({ x, y, width: width2, height }, place) {
-    return place.x >= x && place.x <= x + width2 && place.y >= y && place.y <= y + height;
+  function holds({ x, y, width: width2, height }, place2) {
+    return place2.x >= x && place2.x <= x + width2 && place2.y >= y && place2.y <= y + height;
   }
-  function onToggle(picture2, headers, place, { item, zoom }) {
+  function onToggle(picture2, headers, place2, { item, zoom }) {
     const { group: group2, open } = picture2.scene.items[item];
     if (!group2 || zoom < TOGGLE_ZOOM) return false;
     const middle = open ? toggleOfHeader(headers, item) : toggleOfBox(picture2, item);
-    return middle !== null && Math.abs(place.x - middle.x) <= 6 + SLOP && Math.abs(place.y - middle.y) <= 6 + SLOP;
+    return middle !== null && Math.abs(place2.x - middle.x) <= 6 + SLOP && Math.abs(place2.y - middle.y) <= 6 + SLOP;
   }
   function toggleOfHeader(headers, item) {
     const header2 = headers.find((one) => one.item === item);
@@ -7160,7 +7161,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const ops = count(picture2.opsOf(item, side), "op");
     return [group2.label, ...group2.repeat ? [`${group2.repeat.length} modules of one structure; it opens to the first of them`] : [], `${group2.id}  ·  ${ops}`, ...changes.length ? [changes.join("   ")] : [], "double click to open"];
   }
-  function nodeLines(picture2, item, side, marks) {
+  function nodeLines(picture2, item, side, marks2) {
     const { model } = picture2.scene;
     const { key } = picture2.scene.items[item];
     const snapshot = model.snapshot(picture2.snapshotOf(side));
@@ -7177,7 +7178,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     for (const pair of node.attributes.slice(0, MOST_ATTRIBUTES)) lines.push(cut(`${pair.name} = ${pair.text}`));
     if (node.module) lines.push(`in ${node.module}`);
     if (node.source) lines.push(`${node.source.file}:${node.source.line}`);
-    const mark = marks.ofKey.get(key);
+    const mark = marks2.ofKey.get(key);
     if (mark && mark.label) lines.push(mark.label);
     return lines;
   }
@@ -7219,13 +7220,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.view.hovered = -1;
       this.tooltip.hide();
     }
-    _itemAt(place) {
+    _itemAt(place2) {
       const { panes, picture: picture2 } = this.view;
-      return picture2 ? itemUnder(picture2, panes.headers[place.side] ?? [], place) : -1;
+      return picture2 ? itemUnder(picture2, panes.headers[place2.side] ?? [], place2) : -1;
     }
-    _onToggle(place, item) {
+    _onToggle(place2, item) {
       const { camera, panes, picture: picture2 } = this.view;
-      return onToggle(picture2, panes.headers[place.side] ?? [], place, { item, zoom: camera.zoom });
+      return onToggle(picture2, panes.headers[place2.side] ?? [], place2, { item, zoom: camera.zoom });
     }
     _onWheel(event) {
       if (this.view.options.wheel === "ctrl" && !event.ctrlKey && !event.metaKey) return;
@@ -7279,17 +7280,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!known || event.type === "pointercancel" || this.moved >= STILL || this.inOverview || !this.view.picture) {
         return;
       }
-      const place = this.view.panes.locate(event);
-      const item = this._itemAt(place);
-      if (item > 0 && this._onToggle(place, item)) this.view.groups.toggle(this.view.picture.scene.items[item].group.id);
+      const place2 = this.view.panes.locate(event);
+      const item = this._itemAt(place2);
+      if (item > 0 && this._onToggle(place2, item)) this.view.groups.toggle(this.view.picture.scene.items[item].group.id);
       else this.view.selection.choose(item);
     }
     _onDouble(event) {
       if (!this.view.picture) return;
-      const place = this.view.panes.locate(event);
-      const item = this._itemAt(place);
+      const place2 = this.view.panes.locate(event);
+      const item = this._itemAt(place2);
       const group2 = item > 0 && this.view.picture.scene.items[item].group;
-      if (group2 && !this._onToggle(place, item)) this.view.groups.toggle(group2.id);
+      if (group2 && !this._onToggle(place2, item)) this.view.groups.toggle(group2.id);
     }
     _leave() {
       this._hover(-1);
@@ -7494,8 +7495,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     isIn(text) {
       let at = this.first;
-      for (let place = 0; place <= text.length; place++) {
-        const letter = text[place] ?? "";
+      for (let place2 = 0; place2 <= text.length; place2++) {
+        const letter = text[place2] ?? "";
         at = this.kept[at].next.get(letter) ?? this.go(at, letter);
         if (at === FOUND) return true;
       }
@@ -7694,8 +7695,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function nodeText2({ id, status, before, after }) {
     const shown = after || before;
     const type = shown.outputs.length ? `, ${shortType(shown.outputs[0].type)}` : "";
-    const place = shown.module ? ` in ${shown.module}` : "";
-    return `${opName(shown.op)} ${id}${place}${type}${status ? `, ${status}` : ""}`;
+    const place2 = shown.module ? ` in ${shown.module}` : "";
+    return `${opName(shown.op)} ${id}${place2}${type}${status ? `, ${status}` : ""}`;
   }
   var SvgSurface = class {
     constructor(width2, height) {
@@ -7822,10 +7823,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.draw();
     }
     _strip(width2, height) {
-      const { legend, toolbar } = this.view;
-      if (width2 >= NARROW || !legend || !toolbar) return 0;
+      const { legend: legend2, toolbar } = this.view;
+      if (width2 >= NARROW || !legend2 || !toolbar) return 0;
       this.view.root.classList.remove("fg-low");
-      const strip = Math.max(legend.box.offsetHeight, toolbar.bar?.offsetHeight ?? 0);
+      const strip = Math.max(legend2.box.offsetHeight, toolbar.bar?.offsetHeight ?? 0);
       return strip && height - strip - ASIDE2 >= LOW ? strip + ASIDE2 : 0;
     }
     redraw() {
@@ -8113,8 +8114,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this._drawLegend();
       this.stage.redraw();
     }
-    setMarks(marks) {
-      this.marks = marks || {};
+    setMarks(marks2) {
+      this.marks = marks2 || {};
       this._placeMarks();
       this.stage.redraw();
     }
@@ -8368,14 +8369,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (kernel !== null) {
         return this.markKernel(this.app.model.view.programs[program].kernels[kernel], pair, styles.getPropertyValue("--accent").trim());
       }
-      const marks = {};
+      const marks2 = {};
       const fates2 = /* @__PURE__ */ new Map();
       const add2 = (value, { fate }) => {
         if (!fates2.has(fate)) fates2.set(fate, styles.getPropertyValue(`--${fate}`).trim());
-        marks[value] = { fill: fates2.get(fate), label: fate, sign: fate[0].toUpperCase() };
+        marks2[value] = { fill: fates2.get(fate), label: fate, sign: fate[0].toUpperCase() };
       };
       for (const { index } of wanted ? pair.steps().reverse() : []) this.eachAttribute(index, add2);
-      this.view.setMarks(marks);
+      this.view.setMarks(marks2);
       this.view.setLegend([...fates2].sort().map(([label2, fill3]) => ({ fill: fill3, label: label2, sign: label2[0].toUpperCase() })), "attributes:");
     }
     markKernel({ name: name2 }, pair, fill3) {
@@ -8497,10 +8498,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const own = this.comparisons.find(({ frozen, unfrozen }) => program === frozen || program === unfrozen);
       return sideBySide(this.app, own ?? this.comparisons[0]);
     }
-    build(place) {
-      this.place = place;
+    build(place2) {
+      this.place = place2;
       this.chosen = null;
-      this.program = this.programs[place];
+      this.program = this.programs[place2];
       const { code, kernels: kernels2 } = this.program;
       this.lines = code === null ? [] : code.split("\n");
       this.code.element.hidden = code === null;
@@ -8539,8 +8540,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (line3 !== null) this.code.reveal(line3, { middle: definition === null });
       if (definition && line3 !== null) this.code.element.scrollTop = Math.max(0, line3 - 2) * this.code.rowHeight;
     }
-    row(place) {
-      const index = this.rows[place];
+    row(place2) {
+      const index = this.rows[place2];
       const kernel = this.program.kernels[index];
       const linked = kernel.nodes.some((id) => this.app.focused.has(id));
       return h("div.fv-kernel", { role: "option", id: this.optionId(index), "aria-selected": String(index === this.chosen), class: index === this.chosen ? "fv-chosen" : linked ? "fv-linked" : "", title: [kernel.name, kernel.ops.join(", "), kernel.time].filter(Boolean).join("\n"), onclick: (event) => selectsText(event.currentTarget) || this.choose(index) }, h("span.fv-muted.fv-num.fv-kernel-place", null, index + 1), h("span.fv-mono.fv-clip", null, kernel.name), h("span.fv-kernel-time.fv-num", null, kernel.time ? [h("span.fv-kernel-bar", { "aria-hidden": "true", style: { width: `${100 * kernel.time_ns / this.slowest}%` } }), kernel.short_time] : null), h("span.fv-badge.fv-kernel-kind", null, kernel.kind), h("span.fv-muted.fv-small.fv-clip", null, [this.origin(kernel), kernel.computes || "no node of the graph"].filter(Boolean).join(" · ")));
@@ -8553,9 +8554,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return source ? placeText(source) : null;
     }
     key(event) {
-      const place = listMove(event, this.rows.indexOf(this.chosen), this.rows.length, 10);
-      if (place === null) return;
-      const next = this.rows[place];
+      const place2 = listMove(event, this.rows.indexOf(this.chosen), this.rows.length, 10);
+      if (place2 === null) return;
+      const next = this.rows[place2];
       this.app.navigate({ kernel: next, node: null, attribute: null });
       this.list.element.setAttribute("aria-activedescendant", this.optionId(next));
     }
@@ -8771,8 +8772,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const drawn = element2("svg", { viewBox: `0 0 ${SIZE2.width} ${SIZE2.height + SIZE2.foot}`, role: "img" });
     values.forEach(({ step, value }, at) => {
       const height = SIZE2.height * (Number.isFinite(value) ? Number(value) : 0) / most;
-      const place = { x: at * slot, y: SIZE2.height - height, width: Math.max(1, slot * 0.8), height };
-      drawn.append(element2("rect", { ...place, class: "fv-bar-kept" }));
+      const place2 = { x: at * slot, y: SIZE2.height - height, width: Math.max(1, slot * 0.8), height };
+      drawn.append(element2("rect", { ...place2, class: "fv-bar-kept" }));
       if (at % every) return;
       const number3 = element2("text", { x: at * slot + slot * 0.4, y: SIZE2.height + 12, "text-anchor": "middle" });
       number3.textContent = String(step);
@@ -8862,8 +8863,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     pattern({ name: name2, group: group2, step, matched, why }) {
       const sign2 = h(`span.fv-check-sign.fv-${matched ? "good" : "warn"}`, { role: "img", "aria-label": matched ? "matched" : "did not match" }, matched ? "✓" : "✕");
-      const place = step === null ? group2 : this.app.link(group2, { step }, `${group2}, step ${step}`);
-      return h("li", null, sign2, " ", name2, h("span.fv-muted", null, " in "), place, why ? h("div.fv-muted", null, why) : null);
+      const place2 = step === null ? group2 : this.app.link(group2, { step }, `${group2}, step ${step}`);
+      return h("li", null, sign2, " ", name2, h("span.fv-muted", null, " in "), place2, why ? h("div.fv-muted", null, why) : null);
     }
     left(left2) {
       const rows = left2.map(({ node, op, step, why }) => h("tr", null, h("td", null, this.app.link(`%${node}`, { step, node, tab: "graph" }, `%${node} in the graph`)), h("td", null, op), h("td", null, why)));
@@ -8995,6 +8996,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.links = links2;
       this.acts = acts;
       this.rows = /* @__PURE__ */ new Map();
+      this.made = 0;
       this.painted = { linked: /* @__PURE__ */ new Set(), chosen: null };
       this.openers = /* @__PURE__ */ new Map();
       this.isTimed = links2.files.some(({ lines }) => lines.some((row) => row.times.length));
@@ -9062,12 +9064,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     lines({ file, lines }) {
       const runs = this.app.model.view.sources.filter((source) => source.file === file);
       const rows = new Map(lines.map((row) => [row.line, row]));
-      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
-        this.key(event, list);
-      }, onclick: (event) => {
-        const key = keyAt(event);
-        if (key !== null && !selectsText(list)) this.acts.pin(key);
-      }, onblur: () => this.acts.hover(null) });
+      const list = this.list(file);
       const width2 = String(Math.max(0, ...listing(runs, lines).map((entry) => entry?.line ?? 0))).length;
       list.style.setProperty("--digits", `${Math.max(3, width2)}ch`);
       for (const entry of listing(runs, lines)) {
@@ -9075,9 +9072,19 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       return list;
     }
+    list(file) {
+      const list = h("div.fv-code.fv-lines-list", { role: "listbox", tabindex: "0", "aria-label": `Lines of ${file.split(/[\\/]/).pop()}`, onkeydown: (event) => {
+        this.key(event, list);
+      }, onclick: (event) => {
+        const key = keyAt(event);
+        if (key !== null && !selectsText(list)) this.acts.pin(key);
+      }, onblur: () => this.acts.hover(null) });
+      return list;
+    }
     line(key, { line: line3, text }, row) {
       const code = text === null ? h("span.fv-muted", null, "(the trace has no text of this line)") : codeOf(text);
-      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.rows.size}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line3}: ${(text ?? "").trim()}. ${words2(row).join(". ")}` : `Line ${line3}: ${(text ?? "").trim()}`, title: row ? words2(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line3), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", { style: { "--indent": `${indentOf(text ?? "")}ch` } }, code));
+      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.made}`, "aria-selected": "false", "aria-disabled": row ? null : "true", "aria-label": row ? `Line ${line3}: ${(text ?? "").trim()}. ${words2(row).join(". ")}` : `Line ${line3}: ${(text ?? "").trim()}`, title: row ? words2(row).join("\n") : null, class: row ? isGone(row) ? "fv-line-known fv-line-gone" : "fv-line-known" : "" }, h("span.fv-line-number", null, line3), this.isTimed ? timeMark(row) : null, passMark(row), errorMark(row), h("span.fv-line-code", { style: { "--indent": `${indentOf(text ?? "")}ch` } }, code));
+      this.made += 1;
       if (row) {
         element3.dataset.line = key;
         this.rows.set(key, element3);
@@ -9420,8 +9427,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("section.fv-answer-part", null, h("h2", null, "What would help"), h("ol.fv-cards", null, actions2.map((action, at) => this.card(action, at + 1))));
     }
     card(action, number3) {
-      const place = this.place(action);
-      return h("li.fv-card", { class: action.aim === "correct" || action.aim === "finish" ? "fv-card-urgent" : "" }, h("h3", null, h("span.fv-card-number", { "aria-hidden": "true" }, number3), action.title), h("p.fv-card-fix", null, action.fix), h("p.fv-card-gain", null, action.gain), h("p.fv-card-evidence.fv-muted", null, action.evidence), place && h("p.fv-card-place", null, this.app.link(place.label, place.patch, `${place.label}: ${action.title}`)));
+      const place2 = this.place(action);
+      return h("li.fv-card", { class: action.aim === "correct" || action.aim === "finish" ? "fv-card-urgent" : "" }, h("h3", null, h("span.fv-card-number", { "aria-hidden": "true" }, number3), action.title), h("p.fv-card-fix", null, action.fix), h("p.fv-card-gain", null, action.gain), h("p.fv-card-evidence.fv-muted", null, action.evidence), place2 && h("p.fv-card-place", null, this.app.link(place2.label, place2.patch, `${place2.label}: ${action.title}`)));
     }
     place({ attribute, node, step }) {
       if (attribute !== null) return { label: "See the attribute", patch: { tab: "attributes", attribute, node: null } };
@@ -9623,7 +9630,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     if (app.options.hash) watch(window, "popstate", () => page === app.page() && app.follow());
   }
   function validChoices(model, { colour, line: line3 }) {
-    return { colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change", line: model.links.rows.has(line3) ? line3 : "" };
+    return { colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change", line: model.hasLine(line3) ? line3 : "" };
   }
   function validKernel(model, { program, kernel }) {
     const { programs } = model.view;
@@ -9696,7 +9703,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return step;
     }
     passTexts(step) {
-      return step.does.map((place) => this.view.pass_texts[place]);
+      return step.does.map((place2) => this.view.pass_texts[place2]);
     }
     attribute(path) {
       return this.attributes[this.attributeIndex.get(path) ?? -1] || null;
@@ -9803,6 +9810,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         if (nodes2.length) return nodes2;
       }
       return [];
+    }
+    hasLine(key) {
+      return this.links.rows.has(key);
     }
     readers(path) {
       return this.finals().flatMap(({ method, index }) => [...this.reads(index)].filter(([, read2]) => read2 === path).map(([value]) => ({ method, step: index, value, node: this.graph(index).makers.get(value) })));
@@ -10142,10 +10152,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.side = 0;
       this.comparison = comparison;
       this.passRows = comparison.rows;
+      this.sides = [this.links, new SourceLinks(comparison.source.b)];
+      this.lineKeys = keysOf(comparison.source.files);
       this.fates = new Map(comparison.attributes.map((row) => [row.path, row]));
       this.rowOfStep = /* @__PURE__ */ new Map();
-      this.passRows.forEach((row, place) => {
-        for (const step of [row.a, row.b]) if (step !== null) this.rowOfStep.set(step, place);
+      this.passRows.forEach((row, place2) => {
+        for (const step of [row.a, row.b]) if (step !== null) this.rowOfStep.set(step, place2);
       });
     }
     chosen({ step, against: against2 }) {
@@ -10156,17 +10168,17 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     get firstDifference() {
       return this.passRows.findIndex((row) => row.graph === null || !row.graph.empty);
     }
-    shown(place) {
-      const row = this.passRows[place];
+    shown(place2) {
+      const row = this.passRows[place2];
       if (!row) return { step: null, against: null };
       const [a, b] = row.shown;
       return b === null ? { step: a, against: null } : { step: b, against: a };
     }
     place({ step, against: against2 }) {
-      return this.passRows.findIndex(({ shown: [a, b] }, place) => this.isShown(place, step, against2) && (a ?? b) !== null);
+      return this.passRows.findIndex(({ shown: [a, b] }, place2) => this.isShown(place2, step, against2) && (a ?? b) !== null);
     }
-    isShown(place, step, against2) {
-      const shown = this.shown(place);
+    isShown(place2, step, against2) {
+      const shown = this.shown(place2);
       return shown.step === step && shown.against === against2;
     }
     baseOf(index, against2 = null) {
@@ -10215,11 +10227,42 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const steps = this.steps.filter((step) => step.method === method);
       return [0, 1].map((side) => steps.filter((step) => step.side === side)).filter((chain) => chain.length);
     }
+    hasLine(key) {
+      return this.lineRows(key).some((row) => row !== null);
+    }
+    lineRows(key) {
+      const keys = this.lineKeys.get(key) ?? [];
+      return this.sides.map((links2, side) => links2.rows.get(keys[side] ?? "") ?? null);
+    }
+    lineNodes(key, { before, after }) {
+      const keys = this.lineKeys.get(key) ?? [];
+      for (const step of [after, before]) {
+        const own = step && keys[step.side ?? 0];
+        if (!step || !own) continue;
+        const { nodes: nodes2 } = this.graph(step.index);
+        const found = this.sides[step.side ?? 0].nodesOfLine(step.method, own, { step: step.index, nodes: nodes2 });
+        if (found.length) return found;
+      }
+      return [];
+    }
+    final(method) {
+      const chains = this.chains(method);
+      return (chains.find(([step]) => step.side === this.side) ?? chains[0]).at(-1);
+    }
     finals() {
       const side = this.side;
       return this.methods.flatMap((method) => this.chains(method).flatMap((chain) => chain.at(-1) ?? [])).filter((step) => step.side === side);
     }
   };
+  function keysOf(files) {
+    return new Map(files.flatMap(({ names, lines }) => lines.map((numbers) => {
+      const keys = names.map((name2, side) => {
+        const number3 = numbers[side];
+        return typeof number3 === "number" ? lineKey(name2, number3) : null;
+      });
+      return [keys[0] ?? keys[1], keys];
+    })));
+  }
   var WORDS3 = { removed: "only in A", added: "only in B", changed: "different" };
   var ComparisonGraphPanel = class extends GraphPanel {
     constructor(app) {
@@ -10292,14 +10335,14 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
   };
   var ComparisonChartsPanel = class extends ChartsPanel {
-    choose(place) {
-      this.app.navigate(this.app.model.shown(Math.round(place)));
+    choose(place2) {
+      this.app.navigate(this.app.model.shown(Math.round(place2)));
     }
     places() {
       const { chosen, base: base2 } = super.places();
       const { model } = this.app;
-      const place = (step) => model.rowOfStep.get(step) ?? -10;
-      return { chosen: place(chosen), base: place(base2) };
+      const place2 = (step) => model.rowOfStep.get(step) ?? -10;
+      return { chosen: place2(chosen), base: place2(base2) };
     }
   };
   var ComparisonEnvironmentPanel = class {
@@ -10355,8 +10398,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.query = query;
       this.chosen = state.attribute;
       this.list.refresh();
-      const place = this.rows.findIndex((row) => row.path === state.attribute);
-      if (place >= 0) this.list.reveal(place, { middle: true });
+      const place2 = this.rows.findIndex((row) => row.path === state.attribute);
+      if (place2 >= 0) this.list.reveal(place2, { middle: true });
     }
     filter(state) {
       if (this.text.value !== state.q) this.text.value = state.q;
@@ -10396,32 +10439,32 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     click(event) {
       const option = event.target.closest("[data-row]");
       if (!option) return;
-      const place = Number(option.dataset.row);
-      const row = this.app.model.passRows[place];
+      const place2 = Number(option.dataset.row);
+      const row = this.app.model.passRows[place2];
       const side = event.target.closest("[data-side]")?.dataset.side;
       const { step, against: against2 } = this.app.current;
       const alone = side === "a" && row.a !== null ? { step, against: row.a } : side === "b" && row.b !== null ? { step: row.b, against: against2 } : null;
-      this.app.navigate(alone ?? this.app.model.shown(place));
+      this.app.navigate(alone ?? this.app.model.shown(place2));
       this.draw(false);
     }
     visible(state = this.app.current) {
       const text = state.passes.toLowerCase();
       const { passRows } = this.app.model;
-      return [...passRows.keys()].filter((place) => {
-        const row = passRows[place];
+      return [...passRows.keys()].filter((place2) => {
+        const row = passRows[place2];
         return (!state.quiet || row.differs) && (!text || `${row.name} ${row.stage} ${row.method}`.toLowerCase().includes(text));
       });
     }
     render(state, previous) {
       const rebuild = !previous || state.passes !== previous.passes || state.quiet !== previous.quiet;
       if (rebuild) this.build(state);
-      const place = this.app.model.place(state);
-      for (const [at, option] of this.options) option.setAttribute("aria-selected", String(at === place));
+      const place2 = this.app.model.place(state);
+      for (const [at, option] of this.options) option.setAttribute("aria-selected", String(at === place2));
       for (const cell of this.list.querySelectorAll("[data-step]")) {
         const step = Number(cell.dataset.step);
-        cell.classList.toggle("fv-pair-chosen", place < 0 && (step === state.step || step === state.against));
+        cell.classList.toggle("fv-pair-chosen", place2 < 0 && (step === state.step || step === state.against));
       }
-      const chosen = this.options.get(place);
+      const chosen = this.options.get(place2);
       if (chosen) this.bringIntoView(chosen);
       this.list.setAttribute("aria-activedescendant", chosen?.id ?? "");
     }
@@ -10432,15 +10475,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { passRows } = this.app.model;
       this.count.textContent = `${places.length} of ${passRows.length}`;
       this.options.clear();
-      fill(this.list, this.grouped(places, (place) => passRows[place]));
+      fill(this.list, this.grouped(places, (place2) => passRows[place2]));
       if (!places.length) {
         fill(this.list, h("p.fv-empty", null, passRows.length ? state.passes ? "No pass matches." : "No pass differs." : "No passes."));
       }
     }
-    option(place) {
-      const row = this.app.model.passRows[place];
-      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place }, title: words4(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
-      this.options.set(place, option);
+    option(place2) {
+      const row = this.app.model.passRows[place2];
+      const option = h("div.fv-pass.fv-pair", { role: "option", id: `${this.app.prefix}-row-${place2}`, class: row.differs ? "" : "fv-pass-quiet", "aria-selected": "false", data: { row: place2 }, title: words4(row) }, this.number("a", row.a), this.number("b", row.b), h("span.fv-pass-name", null, row.name), row.round === null ? null : h("span.fv-round", { title: `Round ${row.round} of a loop` }, `r${row.round}`), h("span.fv-spring"), difference2(row));
+      this.options.set(place2, option);
       return option;
     }
     number(side, index) {
@@ -10541,6 +10584,142 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const past2 = (one) => one.close ? null : h("span.fv-bad", null, " ≠ past tolerance");
     return [`largest error against ${entry.reference}`, old.max_abs, past2(old), " | ", entry.max_abs, past2(entry)];
   }
+  var FOREMOST2 = 12;
+  var CONTEXT2 = 2;
+  var ComparisonSourcePanel = class {
+    static isFor(model) {
+      return model.comparison.source.files.length > 0;
+    }
+    constructor(app) {
+      this.app = app;
+      this.id = "source";
+      this.label = "Source";
+      this.pairs = app.model.comparison.source.files;
+      this.differing = this.pairs.flatMap((file) => file.lines.filter(([, , , differences2]) => differences2.length).map((pair) => [keyOf(file, pair), pair]));
+      this.count = ownFirst(this.pairs, this.differing).length;
+      this.hovered = null;
+      this.kept = "";
+      this.listing = new PairedListing(app, { hover: (key) => this.hover(key), pin: (key) => app.navigate({ line: key === app.current.line ? "" : key, node: null, attribute: null }) });
+      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
+      this.facts = h("div.fv-line-facts", { "aria-live": "polite" });
+      this.element = h("div.fv-panel-body.fv-duo", null, h("section.fv-duo-source", { "aria-label": "Source of both traces" }, h("div.fv-bar.fv-lines-legend", null, h("label.fv-check", null, this.quiet, "Only differences"), legend()), this.listing.element), h("section.fv-duo-facts", { "aria-label": "Line in both traces" }, this.facts));
+    }
+    hover(key) {
+      if (key === this.hovered) return;
+      this.hovered = key;
+      this.paint();
+    }
+    render(state) {
+      this.quiet.checked = state.quiet;
+      this.listing.show(state.quiet);
+      if (state.line !== this.kept && state.line) this.listing.reveal([state.line]);
+      this.kept = state.line;
+      this.paint();
+    }
+    paint() {
+      const kept = this.app.current.line || null;
+      const key = this.hovered ?? kept;
+      this.listing.paint(new Set(key ? [key] : []), kept);
+      fill(this.facts, key === null ? this.opening() : this.line(key));
+    }
+    opening() {
+      const shown = ownFirst(this.pairs, this.differing);
+      const items = shown.slice(0, FOREMOST2).map(([key, [, , , differences2]]) => h("li", null, h("button.fv-linklike", { type: "button", onclick: () => this.app.navigate({ line: key }) }, place(key)), h("span.fv-muted", null, ` ${differences2.join(", ")}`)));
+      const more = shown.length - items.length;
+      return [h("p", null, "Hover a line to see what became of it in both; a click keeps it. Arrow keys go through lines."), items.length ? section("Lines that differ", h("ol.fv-list", null, items, more ? h("li.fv-muted", null, `and ${more} more`) : null)) : h("p.fv-muted", null, "Every line of your files has the same outcome in both."), h("p.fv-muted.fv-small", null, "Times are of two runs: they are shown, and make no difference.")];
+    }
+    line(key) {
+      const { model } = this.app;
+      const rows = model.lineRows(key);
+      const [, , text, differences2] = this.listing.pairs.get(key) ?? [null, null, null, []];
+      const sides = SIDES.map((_, side) => {
+        const row = rows[side];
+        const { notes } = side ? model.comparison.source.b : model.view.by_line;
+        return h("section.fv-duo-side", null, h("div.fv-side-head", null, sideSign(side), ` ${model.comparison.names[side]}`), row ? model.as(side, () => lineSections(this.app, row, { notes, at: { tab: "graph" } })) : h("p.fv-muted", null, "No node of this trace comes from it."));
+      });
+      return [h("h3.fv-line-title", { title: placeOfKey(key)?.file }, place(key)), text ? h("p.fv-mono.fv-wrap", null, text.trim()) : null, h("p", null, differences2.length ? ["Differs: ", h("strong", null, differences2.join(", ")), "."] : "The same in both."), h("div.fv-duo-sides", null, sides)];
+    }
+  };
+  var PairedListing = class extends SourceListing {
+    constructor(app, acts) {
+      const files = app.model.comparison.source.files.map((pair) => paired(app.model, pair));
+      super(app, { files }, acts);
+      this.isQuiet = null;
+      this.pairs = /* @__PURE__ */ new Map();
+      for (const { pair } of files) for (const line3 of pair.lines) this.pairs.set(keyOf(pair, line3), line3);
+    }
+    show(isQuiet) {
+      if (isQuiet === this.isQuiet) return;
+      this.isQuiet = isQuiet;
+      this.rows.clear();
+      this.openers.clear();
+      fill(this.element, this.files());
+    }
+    name({ file, pair }) {
+      const differ = pair.lines.filter(([, , , differences2]) => differences2.length).length;
+      const folder = file.split(/[\\/]/).slice(-3, -1).join("/");
+      const edited = pair.edited ? ", edited between A and B" : "";
+      return [h("strong", null, file.split(/[\\/]/).at(-1)), h("span.fv-muted", null, `${folder ? ` in ${folder}` : ""}, ${differ ? count(differ, "line") : "no line"} of it ${differ > 1 ? "differ" : "differs"}${edited}`)];
+    }
+    lines({ file, pair }) {
+      const shown = this.isQuiet ? around(pair.lines) : pair.lines;
+      if (!shown.length) return h("p.fv-lines-missing.fv-muted", null, "No line differs.");
+      const list = this.list(file);
+      const largest = Math.max(...pair.lines.map(([a, b]) => Math.max(a ?? 0, b ?? 0)));
+      list.style.setProperty("--digits", `${Math.max(3, String(largest).length)}ch`);
+      shown.forEach((line3, at) => {
+        if (at && !follows(shown[at - 1], line3)) list.append(h("div.fv-code-gap", { "aria-hidden": "true" }, "⋯"));
+        list.append(this.pairLine(pair, line3));
+      });
+      return list;
+    }
+    pairLine(pair, line3) {
+      const [a, b, text, differences2] = line3;
+      const key = keyOf(pair, line3);
+      const rows = this.app.model.lineRows(key);
+      const isKnown2 = rows.some(Boolean);
+      const told = isKnown2 ? [differences2.length ? `Differs: ${differences2.join(", ")}` : "The same in both", ...rows.map((row, side) => `${"AB"[side]}: ${row ? words2(row).join("; ") : "no node comes from it"}`)] : [];
+      const number3 = a === null ? `B ${b}` : b === null ? `A ${a}` : a === b ? a : `A ${a}, B ${b}`;
+      const spoken = [`Line ${number3}: ${(text ?? "").trim()}`, ...told].join(". ");
+      const element3 = h("div.fv-line", { role: "option", id: `${this.app.prefix}-line-${this.made}`, "aria-selected": "false", "aria-disabled": isKnown2 ? null : "true", "aria-label": spoken, title: told.length ? told.join("\n") : null, class: `${isKnown2 ? "fv-line-known" : ""} ${a === null ? "fv-line-only-b" : b === null ? "fv-line-only-a" : ""}` }, h("span.fv-line-number", null, a), pair.edited ? h("span.fv-line-number", null, b) : null, rows.map((row, side) => marks(row, side)), h("span.fv-line-differs.fv-pair-new", null, differences2.length ? "≠" : ""), h("span.fv-line-code", { style: { "--indent": `${indentOf(text ?? "")}ch` } }, text === null ? h("span.fv-muted", null, "(neither trace has the text of this line)") : codeOf(text)));
+      this.made += 1;
+      if (isKnown2) {
+        element3.dataset.line = key;
+        this.rows.set(key, element3);
+      }
+      return element3;
+    }
+  };
+  function paired(model, pair) {
+    const lines = pair.lines.flatMap((line3) => model.lineRows(keyOf(pair, line3)).filter((row) => row !== null).slice(0, 1));
+    return { file: pair.names[0], kind: pair.kind, missing: pair.missing, lines, pair };
+  }
+  function keyOf({ names }, [a, b]) {
+    return a === null ? lineKey(names[1], b) : lineKey(names[0], a);
+  }
+  function ownFirst(files, lines) {
+    const own = new Set(files.filter(({ kind }) => kind === "own").flatMap(({ names }) => names));
+    const found = lines.filter(([key]) => own.has(placeOfKey(key).file));
+    return own.size ? found : lines;
+  }
+  function place(key) {
+    return placeText(placeOfKey(key));
+  }
+  function around(lines) {
+    const near = new Set(lines.flatMap(([, , , differences2], at) => differences2.length ? Array.from({ length: 2 * CONTEXT2 + 1 }, (_, offset) => at + offset - CONTEXT2) : []));
+    return lines.filter((_, at) => near.has(at));
+  }
+  function follows([a, b], [nextA, nextB]) {
+    const isNext = (one, next) => one === null || next === null || next === one + 1;
+    return isNext(a, nextA) && isNext(b, nextB);
+  }
+  function marks(row, side) {
+    const time = row && shareOf(row);
+    return h("span.fv-line-side", { class: `fv-line-side-${SIDES[side]}` }, h("span.fv-line-share.fv-num", null, time ? percentText(time.share) : ""), passMark(row ?? void 0), errorMark(row ?? void 0));
+  }
+  function legend() {
+    return [...SIDES.map((_, side) => h("span.fv-muted.fv-small", { title: "Share of the time, and how many passes touched the line" }, sideSign(side), " % of its time, ", h("span.fv-line-passes.fv-num", null, "3"), " passes")), h("span.fv-muted.fv-small", { title: "The outcome of the line is another one in B: passes, what is left, kernels or the error it brought" }, h("span.fv-pair-new", null, "≠"), " differs")];
+  }
   var TABS = { ending: ["environment"], weights: ["attributes"], bytes: ["charts", "attributes"], time: ["findings", "charts"], error: ["findings", "charts"], checks: ["findings"], passes: ["graph"], settings: ["environment"] };
   var TITLES = { ending: "How it ended", weights: "Weights and buffers", bytes: "Bytes", time: "Time", error: "Outputs", checks: "Checks", passes: "Passes", settings: "Settings" };
   var ComparisonSummaryPanel = class extends SummaryPanel {
@@ -10569,7 +10748,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return new ComparisonModel(view, graph, comparison);
     }
     parts() {
-      const panels = [ComparisonSummaryPanel, ComparisonGraphPanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonChartsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
+      const panels = [ComparisonSummaryPanel, ComparisonGraphPanel, ComparisonSourcePanel, ComparisonAttributesPanel, ComparisonRewritesPanel, ComparisonAliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonChartsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
       return { Details: ComparisonDetails, PassList: ComparisonPassList, PassSummary: ComparisonSummary, panels, sheet: { keys: KEYS2, passSigns: PASS_SIGNS2 } };
     }
     heading() {
@@ -10597,8 +10776,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { model, passes: passes3 } = this;
       const shown = passes3.visible();
       const here = model.place(this.current);
-      const rest = direction > 0 ? shown.filter((place) => place > here) : shown.filter((place) => place < here).reverse();
-      const next = rest.find((place) => !differing || model.passRows[place].differs && !model.passRows[place].carried);
+      const rest = direction > 0 ? shown.filter((place2) => place2 > here) : shown.filter((place2) => place2 < here).reverse();
+      const next = rest.find((place2) => !differing || model.passRows[place2].differs && !model.passRows[place2].carried);
       if (next !== void 0) this.navigate(model.shown(next));
     }
   };
@@ -10640,7 +10819,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return h("div.fv-small", { title: modules.join("\n") }, "only here: ", h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")), more);
   }
   var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
-  var STEPLESS = ["pairs", "attributes", "kernels", "findings", "environment"];
+  var STEPLESS = ["pairs", "source", "attributes", "kernels", "findings", "environment"];
   var CrossBackendModel = class extends ComparisonModel {
     comparable(one, other) {
       return super.comparable(one, other) && this.step(one)?.side === this.step(other)?.side;
@@ -10659,7 +10838,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return new CrossBackendModel(view, graph, comparison);
     }
     parts() {
-      const panels = [ComparisonSummaryPanel, PairsPanel, CrossBackendGraphPanel, ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
+      const panels = [ComparisonSummaryPanel, PairsPanel, CrossBackendGraphPanel, ComparisonSourcePanel, ComparisonAttributesPanel, RewritesPanel, AliasesPanel, IrPanel, CodePanel, ComparisonKernelsPanel, ComparisonFindingsPanel, ComparisonEnvironmentPanel];
       return { Details: CrossBackendDetails, PassList: CrossBackendPassList, PassSummary: CrossBackendSummary, panels, sheet: {} };
     }
     heading() {
@@ -10675,7 +10854,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const known = model.step(state.step) !== null;
       const tab = !this.panels?.has(state.tab) || !known && state.tab === "graph" ? "pairs" : state.tab;
       const against2 = model.comparable(state.against, state.step) ? state.against : null;
-      return { ...state, tab, step: known ? state.step : null, against: against2, ...validKernel(model, state) };
+      return { ...state, tab, step: known ? state.step : null, against: against2, ...validChoices(model, state), ...validKernel(model, state) };
     }
     navigate(patch, how) {
       const needs = patch.tab !== void 0 && !STEPLESS.includes(patch.tab);
@@ -11487,15 +11666,15 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var LEFT = 190;
   var RIGHT = 24;
   var TOP = 26;
-  function drawChart(place, rows, metric, onopen) {
+  function drawChart(place2, rows, metric, onopen) {
     const { variants, lines } = chartData(rows, metric);
     const column = COLUMNS2.find(({ key }) => key === metric);
     if (!lines.length) {
-      fill(place, h("p.fv-muted", null, `Nothing to draw: ${column.title.toLowerCase()} is not known of any recording.`));
+      fill(place2, h("p.fv-muted", null, `Nothing to draw: ${column.title.toLowerCase()} is not known of any recording.`));
       return;
     }
     const shown = lines.slice(0, MOST2);
-    const width2 = Math.max(320, place.clientWidth || 800);
+    const width2 = Math.max(320, place2.clientWidth || 800);
     const left2 = Math.min(LEFT, width2 * 0.4);
     const values = shown.flatMap(({ points }) => points.map(({ value }) => value));
     const scale = scaleOf(values, metric, left2, width2 - RIGHT);
@@ -11509,7 +11688,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       points.forEach((point) => picture2.append(dot(point, y, variants.length, scale, metric, column, onopen)));
     });
     const more = lines.length - shown.length;
-    fill(place, h("p.fs-legend", null, variants.map((variant, index) => h("span", null, h("i", { class: `fs-dot-${index % 6}` }), variant || "all")), scale.isLog ? h("span.fv-muted", null, "logarithmic") : null), h("div.fs-picture", null, picture2), more > 0 ? h("p.fv-muted.fv-small", null, `The ${MOST2} models with the largest figures; filter to see the other ${more}.`) : null);
+    fill(place2, h("p.fs-legend", null, variants.map((variant, index) => h("span", null, h("i", { class: `fs-dot-${index % 6}` }), variant || "all")), scale.isLog ? h("span.fv-muted", null, "logarithmic") : null), h("div.fs-picture", null, picture2), more > 0 ? h("p.fv-muted.fv-small", null, `The ${MOST2} models with the largest figures; filter to see the other ${more}.`) : null);
   }
   function gridLines(scale, metric, height) {
     return scale.ticks.flatMap((tick) => {
@@ -11567,12 +11746,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.head = h("div.fs-row.fs-head", { role: "row" });
       this.list = new VirtualList({ rowHeight: ROW3, row: (index) => this.line(index), props: { role: "rowgroup", "aria-label": "Recordings" } });
       this.table = h("div.fs-table", { role: "table", "aria-label": "Recordings" }, this.head, this.list.element);
+      this.reason = h("dialog.fv-sheet.fs-told", { "aria-label": "Why the recording failed" });
       this.observer = new ResizeObserver(() => {
         this.fitColumns();
         this.draw();
       });
       this.observer.observe(this.chart);
-      fill(root, this.heading, this.outcome, this.facts, this.changes, this.controls, this.summary, h("div.fs-scroll", null, this.table), h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart));
+      fill(root, this.heading, this.outcome, this.facts, this.changes, this.controls, this.summary, h("div.fs-scroll", null, this.table), h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart), this.reason);
       this.update(data);
     }
     destroy() {
@@ -11676,7 +11856,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     cell(column, row) {
       if (column.key === "model") return row.trace ? this.link(row) : row.model;
       if (column.key !== "status" || row.status === "recorded") return column.text(row);
-      return `${statusText(row)}: ${row.reason}`;
+      const text = `${statusText(row)}: ${row.reason}`;
+      return h("button.fv-linklike.fs-reason", { type: "button", onclick: () => this.tell(row, text) }, text);
+    }
+    tell(row, text) {
+      const close = h("button.fv-button", { type: "button", onclick: () => this.reason.close() }, "Close");
+      fill(this.reason, h("h2", null, row.model), h("pre.fv-log", { tabindex: "0" }, text), close);
+      this.reason.showModal();
     }
     showChanges() {
       const { diff } = this.data;
@@ -11719,7 +11905,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return column.key === "model" ? row.command || row.model : null;
   }
   function width(key, isNumber, title) {
-    const wide2 = { status: [120, 1.6], latency_ratio: [150, 1] };
+    const wide2 = { status: [180, 2.4], latency_ratio: [150, 1] };
     return wide2[key] ?? (isNumber ? [Math.max(84, title.length * 7 + 24), 0.7] : [110, 1]);
   }
   var AGAIN_MS = 2e3;

@@ -327,12 +327,13 @@
       this.head = h("div.fs-row.fs-head", { role: "row" });
       this.list = new VirtualList({ rowHeight: ROW, row: (index) => this.line(index), props: { role: "rowgroup", "aria-label": "Recordings" } });
       this.table = h("div.fs-table", { role: "table", "aria-label": "Recordings" }, this.head, this.list.element);
+      this.reason = h("dialog.fv-sheet.fs-told", { "aria-label": "Why the recording failed" });
       this.observer = new ResizeObserver(() => {
         this.fitColumns();
         this.draw();
       });
       this.observer.observe(this.chart);
-      fill(root, this.heading, this.outcome, this.facts, this.changes, this.controls, this.summary, h("div.fs-scroll", null, this.table), h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart));
+      fill(root, this.heading, this.outcome, this.facts, this.changes, this.controls, this.summary, h("div.fs-scroll", null, this.table), h("section", { "aria-label": "Chart" }, this.chartHead(), this.chart), this.reason);
       this.update(data);
     }
     destroy() {
@@ -436,7 +437,13 @@
     cell(column, row) {
       if (column.key === "model") return row.trace ? this.link(row) : row.model;
       if (column.key !== "status" || row.status === "recorded") return column.text(row);
-      return `${statusText(row)}: ${row.reason}`;
+      const text = `${statusText(row)}: ${row.reason}`;
+      return h("button.fv-linklike.fs-reason", { type: "button", onclick: () => this.tell(row, text) }, text);
+    }
+    tell(row, text) {
+      const close = h("button.fv-button", { type: "button", onclick: () => this.reason.close() }, "Close");
+      fill(this.reason, h("h2", null, row.model), h("pre.fv-log", { tabindex: "0" }, text), close);
+      this.reason.showModal();
     }
     showChanges() {
       const { diff } = this.data;
@@ -479,7 +486,7 @@
     return column.key === "model" ? row.command || row.model : null;
   }
   function width(key, isNumber, title) {
-    const wide = { status: [120, 1.6], latency_ratio: [150, 1] };
+    const wide = { status: [180, 2.4], latency_ratio: [150, 1] };
     return wide[key] ?? (isNumber ? [Math.max(84, title.length * 7 + 24), 0.7] : [110, 1]);
   }
   function mount(root, data) {

@@ -51,10 +51,23 @@ def inductor() -> fe.Trace:
 TOO_WIDE = """[...document.querySelectorAll('.fv-scroll')]
     .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.className)"""
 
+
+def without_the_fold() -> fe.Trace:
+    """Returns the trace of a freeze that left out the fold of step 8."""
+    trace = kernel_trace()
+    before = trace.steps[6].graph
+    late = {step.index for step in trace.steps[8:] if step.method == "forward"}
+    steps = tuple(
+        replace(step, graph=before, rewrites=(), numerics=()) if step.index in late else step for step in trace.steps
+    )
+    return replace(trace, steps=steps, attributes=(), near_misses=(), notices=(), programs=())
+
+
 KINDS: dict[str, Callable[[], tuple[fe.Trace, fe.Trace]]] = {
     "two": lambda: (kernel_trace(), other()),
     "same": lambda: (kernel_trace(), kernel_trace()),
     "none": lambda: (without_kernels(), without_kernels()),
+    "less": lambda: (kernel_trace(), without_the_fold()),
     "across": lambda: (without_kernels(), inductor()),
 }
 
@@ -153,6 +166,49 @@ def test_kernels_of_one_backend_have_no_counterpart(opened: Opener):
     page.evaluate("viewer.navigate({ tab: 'findings' })")
     assert page.evaluate("[viewer.state().tab, viewer.state().step]") == ["findings", None]
     expect(page.get_by_role("region", name="Findings of both traces")).to_contain_text("no such pass")
+
+
+def test_the_source_of_both_stands_in_one_listing_with_two_outcomes(opened: Opener):
+    page = opened("less", "tab=source")
+    expect(page.get_by_role("tab", name="Source")).to_have_text("Source1")
+    facts = page.get_by_role("region", name="Line in both traces")
+    expect(facts).to_contain_text("model.py:5 what is left of it, the passes that touched it")
+    expect(page.locator(".fv-line:has(.fv-line-differs:not(:empty)) .fv-line-number")).to_have_text(["5"])
+    facts.get_by_role("button", name="model.py:5").click()
+    assert page.evaluate("viewer.state().line").endswith("model.py:5")
+    expect(facts).to_contain_text("Differs: what is left of it, the passes that touched it")
+    sides = facts.locator(".fv-duo-side")
+    expect(sides.nth(0)).to_contain_text("2 operators rewritten (conv_bn)")
+    expect(sides.nth(1)).not_to_contain_text("rewritten")
+    sides.nth(1).get_by_role("link", name="B 4 AttributePropagation").click()
+    settle(page)
+    assert page.evaluate("[viewer.state().tab, viewer.pair.after.label]") == ["graph", "B 4"]
+
+
+def test_only_the_lines_that_differ_are_left_with_some_around_them(opened: Opener):
+    page = opened("less", "tab=source&quiet=1")
+    numbers = page.locator(".fv-line-number")
+    expect(numbers).to_have_text(["3", "4", "5", "6", "7"])
+    page.get_by_label("Only differences").nth(1).uncheck()
+    expect(numbers).to_have_count(13)
+
+
+def test_the_keyboard_goes_through_the_lines_of_both(opened: Opener):
+    page = opened("less", "")
+    page.keyboard.press("s")
+    expect(page.get_by_role("tab", name="Source")).to_have_attribute("aria-selected", "true")
+    lines = page.get_by_role("listbox", name="Lines of model.py")
+    lines.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(lines.locator("[aria-selected=true] .fv-line-number")).to_have_text("5")
+    page.get_by_role("tab", name="Graph", exact=True).click()
+    settle(page)
+    assert page.evaluate("Object.keys(viewer.panels.get('graph').view.marks)") != []
+    page.get_by_role("tab", name="Source").click()
+    page.get_by_role("listbox", name="Lines of model.py").locator("[aria-selected=true]").click()
+    assert page.evaluate("viewer.state().line") == ""
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

@@ -47,6 +47,18 @@ def rows_of(page: Page) -> list[str]:
     return page.locator(".fs-table .fv-virtual .fs-row > :first-child").all_inner_texts()
 
 
+def test_the_whole_reason_of_a_failure_is_a_click_away(page: Page, pages: Path) -> None:
+    page.goto((pages / "new.html").as_uri())
+    reason = page.get_by_role("button", name="RuntimeError")
+    reason.press("Enter")
+    told = page.get_by_role("dialog", name="Why the recording failed")
+    expect(told.locator("pre")).to_have_text(f"failed: RuntimeError: {ATTACK}")
+    assert serious_findings(page) == []
+    page.keyboard.press("Escape")
+    expect(told).to_be_hidden()
+    expect(reason).to_be_focused()
+
+
 def test_a_thousand_rows_are_sorted_filtered_and_grouped(page: Page, pages: Path) -> None:
     page.goto((pages / "new.html").as_uri())
     status = page.get_by_role("status")

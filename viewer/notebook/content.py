@@ -117,7 +117,9 @@ def two_traces(first: fe.Trace, second: fe.Trace) -> ViewContent:
         return comparison_html(data, embedding=embedding, height=height)
 
     kernels = tuple(len(program["kernels"]) for program in data["view"]["programs"])
-    choices = Choices(_tabs_of_two(diff), _paths(first) | _paths(second), kernels)
+    choices = Choices(
+        _tabs_of_two(diff, bool(data["comparison"]["source"]["files"])), _paths(first) | _paths(second), kernels
+    )
     return ViewContent(data["view"]["name"], diff.after.steps, diff.before.steps, first_shown, choices, html)
 
 
@@ -129,10 +131,15 @@ def _tabs(trace: fe.Trace) -> tuple[str, ...]:
     return tuple(tab for tab in _TABS if not absent.get(tab))
 
 
-def _tabs_of_two(diff: fe.TraceDiff) -> tuple[str, ...]:
+def _tabs_of_two(diff: fe.TraceDiff, has_source: bool) -> tuple[str, ...]:
     """Returns the tabs that ``frontend/viewer/comparison.js`` and ``cross_backend.js`` show."""
     has_kernels = bool(diff.before.programs or diff.after.programs)
-    absent = {"source": True, "quantisation": True, "kernels": not has_kernels, "charts": diff.across_backends}
+    absent = {
+        "source": not has_source,
+        "quantisation": True,
+        "kernels": not has_kernels,
+        "charts": diff.across_backends,
+    }
     tabs = tuple(tab for tab in _TABS if not absent.get(tab))
     return (*tabs, "pairs") if diff.across_backends else tabs
 

@@ -29,12 +29,15 @@ from viewer.views.wording import READ_STAGES, STAGES
 __all__ = ["view_data"]
 
 
-def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None = None) -> dict[str, Any]:
+def view_data(
+    trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None = None, *, sourced: bool = True
+) -> dict[str, Any]:
     """Returns the data of all views, except the drawn graph and the charts.
 
     Args:
         trace: the recording; also an empty one, or one whose freeze failed.
         duplicates: result of `freeze_engine.analysis.duplicates` for it; computed by default.
+        sourced: whether to work out what became of each line of source; ``by_line`` is ``None`` without.
 
     Returns:
         A JSON-ready dictionary; equal traces give equal dictionaries, in the same order. Steps refer to
@@ -69,7 +72,7 @@ def view_data(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate] | None =
         "pass_texts": builder.pass_texts,
         "aliases": builder.aliases,
         "codes": builder.codes,
-        "by_line": source_view(trace),
+        "by_line": source_view(trace) if sourced else None,
         "sources": [
             {"file": source.file, "first_line": source.first_line, "lines": list(source.lines)}
             for source in trace.sources

@@ -20,6 +20,7 @@ from viewer.views.comparison.findings import finding_sections
 from viewer.views.comparison.folds import folded_lines
 from viewer.views.comparison.kernels import joined_programs, program_pair_rows, without_programs
 from viewer.views.comparison.pass_pairs import pair_rows
+from viewer.views.comparison.source_lines import source_pair
 from viewer.views.environment import moment_text
 from viewer.views.failure import failure_message
 from viewer.views.graph_data import graph_data
@@ -41,12 +42,13 @@ def diff_views(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
         second: trace B with its original names.
     """
     names = [*attribute_names(diff.before), *renamed_names(second, diff.after)]
+    source = source_pair(diff, second)
     first, second = diff.before, diff.after
     rows = [] if diff.across_backends else _rows(diff)
     # Two traces share a list of steps; a runtime step of one would shift those of the other.
-    ours, theirs = (view_data(replace(trace, runtime=())) for trace in (first, second))
+    ours, theirs = (view_data(replace(trace, runtime=()), sourced=False) for trace in (first, second))
     return {
-        "view": _view(diff, ours, theirs),
+        "view": {**_view(diff, ours, theirs), "by_line": source.pop("a")},
         "graph": _graph(diff, names),
         "comparison": {
             "names": _names(first, second),
@@ -62,6 +64,7 @@ def diff_views(diff: fe.TraceDiff, second: fe.Trace) -> dict[str, Any]:
             "without_programs": [without_programs(trace) for trace in (first, second)],
             "attributes": _attributes(diff),
             "folds": list(folded_lines(diff)),
+            "source": source,
             "settings": [
                 {"subject": one.subject, "name": one.name, "a": one.before, "b": one.after} for one in diff.settings
             ],

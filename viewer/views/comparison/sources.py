@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import freeze_engine as fe
 from freeze_engine.trace import SourceLines, SourceRef
+
+EDITED: Final = " (B)"
+"""What the second trace's name of a file that was edited ends with."""
 
 
 def with_own_files(first: fe.Trace, second: fe.Trace) -> fe.Trace:
@@ -16,12 +19,17 @@ def with_own_files(first: fe.Trace, second: fe.Trace) -> fe.Trace:
         first: the trace whose files keep their names.
         second: the other; a file with a kept line that differs gets ``(B)`` after its path.
     """
-    texts, other_texts = _texts(first), _texts(second)
-    edited = {place[0] for place, text in other_texts.items() if texts.get(place, text) != text}
+    edited = edited_files(first, second)
     if not edited:
         return second
-    renamed: fe.Trace = _renamed(second, {file: f"{file} (B)" for file in edited}, {})
+    renamed: fe.Trace = _renamed(second, {file: f"{file}{EDITED}" for file in edited}, {})
     return renamed
+
+
+def edited_files(first: fe.Trace, second: fe.Trace) -> set[str]:
+    """Returns the files of which both traces have a line with another text."""
+    texts = _texts(first)
+    return {place[0] for place, text in _texts(second).items() if texts.get(place, text) != text}
 
 
 def _texts(trace: fe.Trace) -> dict[tuple[str, int], str]:
