@@ -90,6 +90,9 @@ from .missing_measurements import (
     unmeasured as unmeasured,
     why_absent as why_absent,
 )
+from .name_texts import (
+    listed as listed,
+)
 from .node_provenance import (
     NodeEnd as NodeEnd,
     node_ends as node_ends,

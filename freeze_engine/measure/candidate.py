@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.errors import FreezerError, MeasureError
 from freeze_engine.requests.inputs import Inputs
 from freeze_engine.tensors.tree_map import map_inputs
@@ -102,7 +103,7 @@ def check_keys(candidates: Sequence[Candidate]) -> None:
     keys = [candidate.key for candidate in candidates]
     repeated = sorted({str(key) for key in keys if keys.count(key) > 1})
     if repeated:
-        raise MeasureError(f"several candidates are called {', '.join(repeated)}: give each a key of its own")
+        raise MeasureError(f"several candidates are called {listed(repeated)}: give each a key of its own")
 
 
 def cloned(inputs: Inputs, device: torch.device | None = None) -> Inputs:

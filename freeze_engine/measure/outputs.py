@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 import torch
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.tensors.object_state import tensor_attributes
 from freeze_engine.tensors.ulp import max_ulp
 from freeze_engine.trace import Numerics, OutputError
@@ -90,13 +91,13 @@ def compare_outputs(actual: object, expected: object, reference: Reference) -> N
             problems.append(f"output {leaf.path} {problem}")
         if isinstance(mine, torch.Tensor) and isinstance(other, torch.Tensor) and mine.shape == other.shape:
             entries.append(output_error(leaf.path, mine, other, reference == "float64"))
-    return Numerics(reference, tuple(entries), "; ".join(problems) or None)
+    return Numerics(reference, tuple(entries), listed(problems, joint="; ") or None)
 
 
 def _structure(found: Sequence[Leaf]) -> str:
     if [leaf.place for leaf in found] == ["0"] and found[0].path == "0":
         return "one value"
-    return ", ".join(leaf.path for leaf in found) or "nothing"
+    return listed(leaf.path for leaf in found) or "nothing"
 
 
 def _walk(

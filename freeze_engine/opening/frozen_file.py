@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.torchscript.folds.near_misses import near_misses
 from freeze_engine.errors import ModelSpecError
 from freeze_engine.models.untrusted.plain_pickles import PickleRefusedError
@@ -36,7 +37,6 @@ _PASSES: Final = (
 _MAX_OBJECTS: Final = 100_000
 _MAX_PATH: Final = 4 * MAX_NAME
 _MAX_TYPE: Final = 500
-_CHAINS_SHOWN: Final = 3
 _UNEXPLAINED: Final = (
     "Nothing in the graph prevents it: the module may have been frozen with optimize_numerics=False, or by a torch "
     "that does not make this fold."
@@ -242,12 +242,10 @@ def _notices(steps: tuple[Step, ...]) -> Iterator[Notice]:
             yield Notice("not_serializable", text, step.index)
         chains = constant_chains(step.graph)
         if chains.operations:
-            ends = chains.ends
-            listed = ", ".join(f"%{each.outputs[0].name} ({each.op})" for each in ends[:_CHAINS_SHOWN])
-            more = f" and {len(ends) - _CHAINS_SHOWN} more" if len(ends) > _CHAINS_SHOWN else ""
+            given = listed(f"%{each.outputs[0].name} ({each.op})" for each in chains.ends)
             text = (
                 f"{step.method} computes from constants alone, at every call: {chains.operations} operations that give "
-                f"{listed}{more}. Freezing did not fold them."
+                f"{given}. Freezing did not fold them."
             )
             yield Notice("constant_chain", text, step.index)
         unread = sum(node.op == UNREAD for node in step.graph.walk())

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.analysis.number_texts import bytes_text, duration_text, error_text
 from freeze_engine.sweep.change_kinds import CHANGES, ChangeKind
 from freeze_engine.sweep.row import SweepRow
 
 #: A smaller growth of the constants is no finding: padding and alignment differ between versions of torch.
 _BYTES_SHARE: Final = 0.01
-_MOST: Final = 5
 _ERROR_GROWTH: Final = 10.0
 
 
@@ -135,10 +135,10 @@ def _attributes(before: SweepRow, after: SweepRow) -> Iterator[SweepChange]:
     lost = sorted(set(after.preserved_names) - set(before.preserved_names))
     gained = sorted(set(before.preserved_names) - set(after.preserved_names))
     if lost:
-        text = f"frozen before and not now: {_listed(lost)}"
+        text = f"frozen before and not now: {listed(lost)}"
         yield SweepChange("attributes", True, before, after, text, len(lost))
     if gained:
-        text = f"frozen now and not before: {_listed(gained)}"
+        text = f"frozen now and not before: {listed(gained)}"
         yield SweepChange("attributes", False, before, after, text, len(gained))
     if not lost and not gained and before.frozen != after.frozen:
         text = f"frozen {before.frozen} → {after.frozen}"
@@ -170,9 +170,9 @@ def _checks(before: SweepRow, after: SweepRow) -> Iterator[SweepChange]:
     failing = sorted(set(after.checks_failed) & set(before.checks_passed))
     passing = sorted(set(before.checks_failed) & set(after.checks_passed))
     if failing:
-        yield SweepChange("checks", True, before, after, f"failing now: {_listed(failing)}", len(failing))
+        yield SweepChange("checks", True, before, after, f"failing now: {listed(failing)}", len(failing))
     if passing:
-        yield SweepChange("checks", False, before, after, f"passing now: {_listed(passing)}", len(passing))
+        yield SweepChange("checks", False, before, after, f"passing now: {listed(passing)}", len(passing))
 
 
 def _bytes(before: SweepRow, after: SweepRow) -> Iterator[SweepChange]:
@@ -196,11 +196,6 @@ def _notices(before: SweepRow, after: SweepRow) -> Iterator[SweepChange]:
     first, second = (set(row.notice_codes) - {"graph_break"} for row in (before, after))
     new, gone = sorted(second - first), sorted(first - second)
     if new:
-        yield SweepChange("notices", True, before, after, f"new notices: {_listed(new)}", len(new))
+        yield SweepChange("notices", True, before, after, f"new notices: {listed(new)}", len(new))
     if gone:
-        yield SweepChange("notices", False, before, after, f"notices gone: {_listed(gone)}", len(gone))
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    return ", ".join(names[:_MOST]) + more
+        yield SweepChange("notices", False, before, after, f"notices gone: {listed(gone)}", len(gone))

@@ -100,7 +100,7 @@ def test_a_tracer_warning_names_the_lines_of_the_user():
 def test_many_lines_are_counted():
     told = [Warned("text", torch.jit.TracerWarning, "model.py", 1, f"model.py:{line}") for line in (*range(7), 3)]
     assert [notice.message for notice in tracer_notices([*told, Warned("no", UserWarning, "a.py", 1, "a.py:1")])] == [
-        "model.py:0, model.py:1, model.py:2, model.py:3, model.py:4 and 2 more: text"
+        "model.py:0, model.py:1, model.py:2, model.py:3 and 3 more: text"
     ]
 
 

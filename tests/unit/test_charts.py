@@ -129,7 +129,7 @@ def test_duplicates_are_listed_by_step():
     data = replace(chart_data(small_trace()), duplicated=((2, 64), (4, 8), (6, 8), (8, 8)), peak_bytes=None)
     note = chart_of(data, "Constants").note
     assert note.endswith(
-        "Held more than once in the final graph: +64 B since step 2, +8 B since step 4, +8 B since step 6, …."
+        "Held more than once in the final graph: +64 B since step 2, +8 B since step 4, +8 B since step 6 and 1 more."
     )
 
 

@@ -88,6 +88,6 @@ def test_missed_folds_of_one_reason_are_listed_three_times_at_most() -> None:
     where = "step 9, FoldFrozenConvAddOrSub (forward, round 1)"
     assert told == [
         *(f"  conv_add: sum_{number} next to y, {where}: operand not constant" for number in range(3)),
-        f"  conv_add: sum_3, sum_4, {where}: operand not constant, 2 more",
+        f"  conv_add: 2 more, {where}: operand not constant: sum_3, sum_4",
         f"  conv_add: other next to y, {where}: several uses",
     ]

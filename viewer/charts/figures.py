@@ -227,10 +227,9 @@ def _constants_chart(data: ChartData, palette: Palette) -> Chart:
     plot = _steps_figure(data, palette, data.constants, unit, scale)
     note = "Bytes that the graph's constants hold, shared storage counted once."
     if data.duplicated:
-        found = ", ".join(
-            f"{analysis.bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated[:_SHOWN]
-        )
-        note += f" Held more than once in the final graph: {found}{', …' if len(data.duplicated) > _SHOWN else ''}."
+        held = (f"{analysis.bytes_delta_text(nbytes)} since step {step}" for step, nbytes in data.duplicated)
+        found = analysis.listed(held, most=_SHOWN)
+        note += f" Held more than once in the final graph: {found}."
     if data.peak_bytes:
         note += f" Resident at the peak of the freeze: {analysis.bytes_text(data.peak_bytes)} more than before it."
     return Chart("Constants", note, plot)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import freeze_engine as fe
-from freeze_engine import diagnose, models, requests, worker
+from freeze_engine import analysis, diagnose, models, requests, worker
 from viewer.cli.command import CHECK_FAILED, FINE, FREEZE_FAILED, CommandError, output_file
 from viewer.cli.signals import SIGNALS
 from viewer.cli.terminal import progress_line, say, say_json
@@ -180,7 +180,7 @@ def bisection_lines(found: fe.Bisection) -> Iterator[str]:
 def _culprit_lines(culprit: diagnose.Culprit, trace: fe.Trace) -> Iterator[str]:
     yield f"  last good: step {culprit.last_good}{_between(culprit, trace)}"
     if len(culprit.suspects) > 1:
-        yield f"  any of: {', '.join(culprit.suspects)}"
+        yield f"  any of: {analysis.listed(culprit.suspects)}"
     if culprit.rewrites:
         many = f"{len(culprit.rewrites)} of its {culprit.rewrites_of_step} rewrites"
         yield f"  by {many}:" if culprit.rewrites_of_step > 1 else "  by its one rewrite:"
@@ -188,7 +188,7 @@ def _culprit_lines(culprit: diagnose.Culprit, trace: fe.Trace) -> Iterator[str]:
         yield f"  {rewrite.kind}: {' + '.join(rewrite.modules) or 'the top module'}"
         yield from (f"    {node}" for node in rewrite.nodes)
         if rewrite.attributes:
-            yield f"    attributes: {', '.join(rewrite.attributes)}"
+            yield f"    attributes: {analysis.listed(rewrite.attributes, 12)}"
     if culprit.note:
         yield f"  {culprit.note}"
 

@@ -220,16 +220,11 @@ def _preserved(fate: fe.AttributeFate) -> Iterator[str]:
 def _tied(fates: list[fe.AttributeFate]) -> Iterator[str]:
     names = [f"{fate.path} ({fate.same_as})" for fate in fates if fate.same_as]
     if names:
-        yield f"  the same tensor as another, counted once: {_shortened(names)}"
+        yield f"  the same tensor as another, counted once: {analysis.listed(names, _SHOWN_PATHS)}"
 
 
 def _largest(fates: list[fe.AttributeFate]) -> str:
-    return _shortened([fate.path for fate in sorted(fates, key=lambda fate: -fate.nbytes)])
-
-
-def _shortened(names: list[str]) -> str:
-    more = f", … and {len(names) - _SHOWN_PATHS} more" if len(names) > _SHOWN_PATHS else ""
-    return ", ".join(names[:_SHOWN_PATHS]) + more
+    return analysis.listed((fate.path for fate in sorted(fates, key=lambda fate: -fate.nbytes)), _SHOWN_PATHS)
 
 
 def _near_misses(trace: fe.Trace) -> Iterator[str]:
@@ -243,7 +238,7 @@ def _near_misses(trace: fe.Trace) -> Iterator[str]:
             yield f"{kind}: {miss.node} next to {miss.neighbour}, {where}"
             yield from (f"  {line}" for line in (miss.detail, miss.advice, saved_text(miss)) if line)
         if more := misses[_SHOWN_MISSES:]:
-            yield f"{kind}: {', '.join(miss.node for miss in more)}, {where}, {len(more)} more"
+            yield f"{kind}: {len(more):,} more, {where}: {analysis.listed((miss.node for miss in more), _SHOWN_PATHS)}"
 
 
 def _notice(trace: fe.Trace, notice: Notice) -> Iterator[str]:

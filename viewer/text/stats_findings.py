@@ -107,7 +107,7 @@ def memory(trace: fe.Trace) -> Iterator[str]:
 
 
 def _first(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+    return analysis.listed(names)
 
 
 def ablation(trace: fe.Trace, metrics: Sequence[fe.StepMetrics]) -> Iterator[str]:

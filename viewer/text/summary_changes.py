@@ -17,7 +17,6 @@ from viewer.views.comparison.sources import with_own_files
 NOTHING: Final = "Nothing changed."
 Subject = Literal["ending", "weights", "bytes", "time", "error", "checks", "passes", "settings"]
 
-_SHOWN: Final = 3
 _MOST: Final = 8
 
 
@@ -83,7 +82,7 @@ def _fates(diff: fe.TraceDiff) -> Iterator[str]:
             and (not one.fields or {"fate", "reason"} & set(one.fields))
         ):
             groups[change_text(diff, one)].append(one.path)
-    yield from (f"{change}: {_listed(paths)}" for change, paths in groups.items())
+    yield from (f"{change}: {analysis.listed(paths)}" for change, paths in groups.items())
 
 
 def _bytes(diff: fe.TraceDiff) -> Iterator[str]:
@@ -125,7 +124,7 @@ def _passes(diff: fe.TraceDiff) -> Iterator[str]:
         return
     names = list(dict.fromkeys(step.name for step in diff.steps if _is_other(diff, step)))
     if names:
-        yield f"passes with another effect: {_listed(names)}"
+        yield f"passes with another effect: {analysis.listed(names)}"
 
 
 def _is_other(diff: fe.TraceDiff, step: analysis.StepDiff) -> bool:
@@ -140,8 +139,3 @@ def _settings(diff: fe.TraceDiff) -> Iterator[str]:
     yield from (f"{setting.name}: {setting.before} → {setting.after}" for setting in both[:_MOST])
     if len(both) > _MOST:
         yield f"{len(both) - _MOST} more settings differ"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

@@ -109,7 +109,7 @@ def _known_errors(found: analysis.Quantisation) -> str:
             else f" The worst output is that of {name} ({worst:.1f} dB of signal over error)."
         )
     if missing:
-        told += f" Not found in the float model: {', '.join(missing)}."
+        told += f" Not found in the float model: {analysis.listed(missing)}."
     return told
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = "ProfilingGraphExecutor"
 _KERNELS: Final = 8
+_SHOWN: Final = 12
 
 
 def with_runtime(trace: fe.Trace) -> fe.Trace:
@@ -53,7 +54,7 @@ def runtime_lines(runtime: RuntimeGraph) -> Iterator[str]:
         groups = [node for node in runtime.graph.walk() if "Group" in node.op and node.blocks]
         for group in groups:
             ops = [inner.op.partition("::")[2] for inner in group.blocks[0].nodes if inner.op != "prim::Constant"]
-            yield f"fuses {', '.join(ops)} into one kernel"
+            yield f"fuses {analysis.listed(ops, _SHOWN)} into one kernel"
         if not groups and not runtime.reason:
             yield "fuses nothing"
     if runtime.reason:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from freeze_engine.analysis.expectations.result import Finding, step_text, why_absent
 from freeze_engine.analysis.final_measurements import FinalFigures, final_figures
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.trace import Numerics, Rewrite, Step, Trace
 
 _Reference = Literal["eager", "float64"]
@@ -101,11 +102,10 @@ def _folds(trace: Trace, step: Step) -> str:
     if trace.before(step) is None:
         return ", before anything was frozen"
     kinds = [f"{rewrite.kind} of {_place(rewrite)}" for rewrite in step.rewrites]
-    more = f" and {len(kinds) - 4} more" if len(kinds) > 4 else ""
-    return f": {'; '.join(kinds[:4])}{more}" if kinds else ""
+    return f": {listed(kinds, joint='; ')}" if kinds else ""
 
 
 def _place(rewrite: Rewrite) -> str:
     # A dropout of the top module has no submodule, and produces nothing.
     nodes = rewrite.produced or rewrite.consumed
-    return ", ".join(rewrite.modules) or (nodes[0] if nodes else "the top module")
+    return listed(rewrite.modules) or (nodes[0] if nodes else "the top module")

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final
 
-from freeze_engine.analysis.expectations.result import Finding, Outcome, counted, listed, source_text
+from freeze_engine.analysis.expectations.result import Finding, Outcome, counted, source_text
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.trace import AttributeFate, Trace
 
 _ASKED_FOR: Final = ("requested", "ancestor_of_requested")
@@ -105,4 +106,4 @@ def _why(trace: Trace, fate: AttributeFate) -> Iterator[str]:
         if place:
             yield f"  at {place}"
         if evidence.chain:
-            yield f"  through {listed([f'%{link.value} ({link.op})' for link in evidence.chain])}"
+            yield f"  through {listed((f'%{link.value} ({link.op})' for link in evidence.chain), 12)}"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from freeze_engine.analysis.check_facts import check_outcome
-from freeze_engine.analysis.expectations.result import Finding, Outcome, listed, step_text
+from freeze_engine.analysis.expectations.result import Finding, Outcome, step_text
 from freeze_engine.analysis.finished import is_finished
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.trace import Trace
 
 _OUTCOMES: Final[dict[str, Outcome]] = {"passed": "ok", "failed": "failed", "unknown": "cannot tell", "as meant": "ok"}
@@ -68,7 +69,7 @@ def notices_absent(trace: Trace, code: str) -> Finding:
     wanted = f"no notice {code}"
     found = [notice for notice in trace.notices if notice.code == code]
     if not found:
-        others = listed(sorted({notice.code for notice in trace.notices})) or "none"
+        others = listed(sorted({notice.code for notice in trace.notices}), 12) or "none"
         return Finding("no_notices", wanted, "ok", f"There is none. Notices of this trace: {others}.")
     lines = tuple(
         notice.message if notice.step is None else f"{step_text(trace.steps[notice.step])}: {notice.message}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from freeze_engine.analysis.expectations.result import Finding, counted, step_text
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.analysis.number_texts import bytes_text
 from freeze_engine.analysis.quantisation.layer import QuantisedLayer
 from freeze_engine.analysis.quantisation.outcome import may_be_quantised, quantisation_outcome
@@ -31,7 +32,7 @@ def stays_quantised(trace: Trace) -> Finding:
         remedy = notice.partition("reads those. ")[2] or "Compile without freezing."
         return Finding(*asked, "failed", f"Freezing undid the quantisation of {count}.", lines, remedy)
     if unknown:
-        names = ", ".join(layer.name for layer in unknown)
+        names = listed(layer.name for layer in unknown)
         return Finding(*asked, "cannot tell", f"The trace does not show what became of {names}.")
     count = counted(len(found.quantised), "quantised layer")
     return Finding(*asked, "ok", f"Freezing kept the weight of {count}.")

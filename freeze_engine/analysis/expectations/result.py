@@ -85,9 +85,3 @@ def step_nodes(trace: Trace, step: Step) -> dict[str, Node]:
 def counted(number: int, noun: str) -> str:
     """Returns a number with its noun (``1 attribute``, ``3 attributes``)."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def listed(names: Sequence[str], most: int = 12) -> str:
-    """Returns names in one line, those beyond ``most`` counted."""
-    more = f", … and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -5,9 +5,9 @@ Read from ``torch/_inductor/fx_passes/quantization.py`` and ``torch/_inductor/co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Final
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
 from freeze_engine.analysis.quantisation.layer import Pattern
 from freeze_engine.analysis.quantisation.operators import is_dequantise, is_narrow, is_quantise, short
@@ -167,12 +167,9 @@ def left_over(values: GraphValues, node: Node) -> str:
         return f"What it quantises is computed by {short(source.op)}, which no pattern fuses it into."
     if not readers:
         return "Its result is returned by the graph."
-    return f"{_listed(readers)} computes in floating point and reads its result."
-
-
-def _listed(nodes: Sequence[Node]) -> str:
-    names: Iterator[str] = iter(dict.fromkeys(short(node.op) for node in nodes))
-    return " and ".join(list(names)[:3])
+    names = dict.fromkeys(short(node.op) for node in readers)
+    does = "computes in floating point and reads" if len(names) == 1 else "compute in floating point and read"
+    return f"{listed(names, joint=' and ')} {does} its result."
 
 
 def _origin(node: Node | None) -> str:

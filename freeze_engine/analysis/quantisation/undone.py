@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.analysis.quantisation.layer import QuantisedLayer
 from freeze_engine.analysis.quantisation.operators import is_narrow
 from freeze_engine.analysis.quantisation.outcome import quantisation_outcome
 from freeze_engine.trace import Notice, Trace
-
-_SHOWN = 3
 
 
 def with_undone(trace: Trace) -> Trace:
@@ -24,13 +23,12 @@ def with_undone(trace: Trace) -> Trace:
         return trace
     step = max(layer.undone_by for layer in layers.values() if layer.undone_by is not None)
     names = [_weight(trace, layer) for layer in layers.values()]
-    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     after = sum(layer.bytes_after or 0 for layer in layers.values())
     before = sum(layer.bytes_before for layer in layers.values())
     dtype = next(iter(layers.values())).weight_after or "floating-point"
     message = (
         f"Freezing undid quantisation: step {step}, {trace.steps[step].name}, computed {after:,} bytes of {dtype} "
-        f"constants from {before:,} bytes of quantised weights ({shown}), and the frozen module reads those. "
+        f"constants from {before:,} bytes of quantised weights ({listed(names)}), and the frozen module reads those. "
         "TorchScript folds every dequantisation of a constant: compile with Inductor (--backend inductor), which keeps "
         "those of quantized_decomposed."
     )

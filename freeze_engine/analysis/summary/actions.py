@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from freeze_engine.analysis.attribute_counting import held_bytes
-from freeze_engine.analysis.expectations.result import counted, listed, step_nodes
+from freeze_engine.analysis.expectations.result import counted, step_nodes
 from freeze_engine.analysis.failures import failure_kind, failure_title
 from freeze_engine.analysis.known_failures import known_failure
 from freeze_engine.analysis.missing_measurements import unmeasured
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.analysis.number_texts import bytes_text
 from freeze_engine.analysis.step_metrics import StepMetrics
 from freeze_engine.analysis.summary.action import AIMS, Action
@@ -95,7 +96,7 @@ def _freeing(trace: Trace, fates: Sequence[AttributeFate], held: dict[str, int])
     kept = ((first.path,), "attribute", first.reason or "unknown", source, nbytes)
     reason = KeptFact(*kept, is_requested=False, manner=manner(first))
     fact = f" ({first.evidence[0].fact})" if first.evidence else ""
-    names = listed([fate.path for fate in fates], 3)
+    names = listed(fate.path for fate in fates)
     what = bytes_text(nbytes) if nbytes else counted(len(fates), "value")
     return Action(
         "smaller",

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.analysis.node_provenance import node_origins
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.attributes.origins import Origins
@@ -189,7 +190,7 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
     if compiled.guards:
         yield Notice("recompilation", f"Compiled again because a guard failed: {_first_line(compiled.guards[0])}", 0)
     if compiled.assigned:
-        names = ", ".join(each.path for each in compiled.assigned)
+        names = listed(each.path for each in compiled.assigned)
         yield Notice(
             "compiled_anew",
             f"The function assigns attributes that the compiled code relies on ({names}), so it does not fit the next "

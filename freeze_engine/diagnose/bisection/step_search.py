@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.diagnose.bisection.algorithms import Turn, turning_point
 from freeze_engine.diagnose.bisection.criteria import Answer
 from freeze_engine.diagnose.bisection.evaluate import CandidateEvaluator
@@ -108,7 +109,7 @@ class Search:
         """Notes assumptions of the binary search that do not hold."""
         untested = [self._whole[position].name for position in range(last + 1, len(self._whole))]
         if untested:
-            self.notes.append(f"Not tested, for the criterion cannot be put to it: {', '.join(untested)}.")
+            self.notes.append(f"Not tested, for the criterion cannot be put to it: {listed(untested)}.")
         bad = self._verdicts("bad")
         again = [position for position in self._verdicts("good") if bad and position > bad[0]]
         if again:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from freeze_engine.analysis.graph_diff import GraphDiff, NodeChange
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.analysis.trace_diff import TraceDiff, diff_traces
 from freeze_engine.diagnose.checks.canonical_graph import computation, differing_operators
 from freeze_engine.trace import Step, Trace
@@ -69,7 +70,7 @@ def uncompared(trace: Trace) -> tuple[str, ...]:
         unknown = computation(final.graph).unknown if final is not None else ()
         if unknown:
             constants = "constant" if len(unknown) == 1 else "constants"
-            found.append(f"{method}: {len(unknown)} {constants} not compared, values unknown: {', '.join(unknown)}")
+            found.append(f"{method}: {len(unknown)} {constants} not compared, values unknown: {listed(unknown)}")
     return tuple(found)
 
 
@@ -102,7 +103,7 @@ def _finals(diff: TraceDiff) -> Iterator[str]:
     for final in diff.finals:
         counts = _counts(final.graph)
         if counts:
-            deltas = ", ".join(f"{op} {more:+}" for op, more in final.op_deltas)
+            deltas = listed(f"{op} {more:+}" for op, more in final.op_deltas)
             yield f"last graph of {final.method}: {counts}{f' ({deltas})' if deltas else ''}"
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from freeze_engine.analysis.check_facts import MADE_CONSTANTS
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.diagnose.checks.context import CheckContext
 from freeze_engine.diagnose.checks.weight_probe import Change, Outcome, Probe
 from freeze_engine.diagnose.checks.weights import Weight, assigned, loaded, retrained, weights, written
@@ -148,7 +149,7 @@ class _Probing:
         told = {way: self._count(way) for way in _WAYS}
         stale = [f"{found} of {probed} {way}" for way, (found, probed) in told.items() if found]
         if self._lost:
-            found = f"It ignores changes in place of what it has preserved: {', '.join(sorted(self._lost))}."
+            found = f"It ignores changes in place of what it has preserved: {listed(sorted(self._lost))}."
             return Check(NAME, "failed", found, details)
         if stale:
             again = _AGAIN[self._context.trace.backend]
@@ -169,7 +170,7 @@ class _Probing:
         for way, found in self._found.items():
             for outcome, said in _WORDS.items():
                 if outcome in found:
-                    yield f"{way}, {said}: {', '.join(sorted(found[outcome]))}"
+                    yield f"{way}, {said}: {listed(sorted(found[outcome]), 12)}"
 
 
 def _by_fate(context: CheckContext, able: Sequence[Weight]) -> dict[str, list[Weight]]:
@@ -182,4 +183,4 @@ def _by_fate(context: CheckContext, able: Sequence[Weight]) -> dict[str, list[We
 
 
 def _names(members: Sequence[Weight]) -> str:
-    return ", ".join(map(str, members))
+    return listed(map(str, members))

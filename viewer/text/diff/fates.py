@@ -38,7 +38,7 @@ def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
                 yield from (f"    {line}" for line in _because(one))
             yield from [f"  … and {more} more"] if more else []
         else:
-            yield f"  {', '.join(one.path for one in shown)}{f', … and {more} more' if more else ''}"
+            yield f"  {analysis.listed((one.path for one in members), len(shown))}"
 
 
 def change_text(diff: fe.TraceDiff, one: analysis.FateDiff) -> str:

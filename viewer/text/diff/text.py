@@ -25,7 +25,6 @@ from viewer.views.wording import counts_text
 _WIDTH: Final = 100
 _PASS_WIDTH: Final = 60
 _SHOWN_NODES: Final = 6
-_SHOWN_OPERATORS: Final = 3
 
 
 def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool = False) -> str:
@@ -166,9 +165,8 @@ def _pass_differences(diff: fe.TraceDiff, step: analysis.StepDiff) -> Iterator[s
 
 
 def _operators(step: analysis.StepDiff) -> str:
-    shown = [f"{op} {more:+}" for op, more in step.op_deltas[:_SHOWN_OPERATORS]]
-    rest = len(step.op_deltas) - len(shown)
-    return f" (operators in B: {', '.join(shown)}{f' and {rest} more' if rest else ''})" if shown else ""
+    shown = analysis.listed(f"{op} {more:+}" for op, more in step.op_deltas)
+    return f" (operators in B: {shown})" if shown else ""
 
 
 def _final(diff: fe.TraceDiff, final: analysis.FinalDiff, everything: bool) -> Iterator[str]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from viewer.views.wording import pass_text
+
+_SHOWN: Final = 12
 
 
 def folded_lines(diff: fe.TraceDiff) -> Iterator[str]:
@@ -38,7 +42,7 @@ def _folded_alone(
         if fate.fate == "folded" and (path not in theirs or theirs[path].fate != "folded"):
             passes[decider_text(trace, fate)].append(path)
     for decider, paths in passes.items():
-        yield f"only {side} folds, by {decider}: {', '.join(paths)}"
+        yield f"only {side} folds, by {decider}: {analysis.listed(paths, _SHOWN)}"
 
 
 def decider_text(trace: fe.Trace, fate: fe.AttributeFate) -> str:

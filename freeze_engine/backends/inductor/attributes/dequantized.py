@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.inductor.attributes.evidence import Story
 from freeze_engine.backends.inductor.graph.graph_inputs import GraphInput
 from freeze_engine.trace import Constant, Notice
 
 _WIDE = ("float64", "float32", "float16", "bfloat16")
 _NARROW = ("int", "uint", "bits", "float8", "float4")
-_SHOWN = 3
 
 
 def dequantized(story: Story) -> Iterator[Notice]:
@@ -37,7 +37,7 @@ def dequantized(story: Story) -> Iterator[Notice]:
     step = max(story.computed[position] for position in before)
     inputs = [story.compiled.inputs[position] for position in before]
     paths = [each.paths[0] for each in inputs if _is_quantised(each) and each.paths]
-    names = ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
+    names = listed(paths)
     remedy = "Compile without freezing to keep the weights quantised."
     if any(each.spec.dtype == "int8" for each in inputs):
         remedy = (

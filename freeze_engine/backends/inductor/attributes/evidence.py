@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.inductor.attributes.kept_inputs import RULE
 from freeze_engine.backends.inductor.attributes.origins import Folded, Origin
 from freeze_engine.backends.inductor.capture.pass_observer import COMPILE
@@ -103,7 +104,7 @@ def lost_evidence(story: Story, position: int) -> Fact:
         return _packed(story, position, gone, readers)
     used = {node.id for node in readers}
     rewrite = next((each for each in step.rewrites if each.produced and not used.isdisjoint(each.consumed)), None)
-    names = ", ".join(f"%{name}" for name in sorted(gone.names)[:_SHOWN])
+    names = listed(f"%{name}" for name in sorted(gone.names))
     does = f"{step.name} left no node that reads {names}"
     if rewrite is not None:
         does = f"{step.name} replaced the nodes that read {names} ({rewrite.kind})"
@@ -180,7 +181,7 @@ def _packed(story: Story, position: int, gone: Gone, readers: Sequence[Node]) ->
     holders = tuple(sorted(gone.names & last))
     used = {node.id for node in readers}
     kernels = [each.name for program in story.programs for each in program.kernels if not used.isdisjoint(each.nodes)]
-    names = ", ".join(f"%{name}" for name in holders) or "the constant"
+    names = listed(f"%{name}" for name in holders) or "the constant"
     into = f"the memory of the kernel {kernels[0]}" if kernels else "memory of its own"
     fact = f"code generation packed its elements into {into} and took {names} out of the graph ({step.name})"
     packed = _pointing(fact, step, readers[0] if readers else None)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.inductor.attributes.evidence import Fact, Story, held_evidence, lost_evidence, read_names
 from freeze_engine.backends.inductor.attributes.kept_inputs import kept_advice, kept_reason
 from freeze_engine.backends.inductor.attributes.origins import Origin
@@ -174,7 +175,7 @@ def _read_live(story: Story, fate: AttributeFate) -> AttributeFate:
 def _outer(attribute: ModelAttribute, inner: Sequence[AttributeFate]) -> AttributeFate:
     """Judges a tensor subclass by the tensors inside it: by one that stays an attribute, else by the largest."""
     decisive = min(inner, key=lambda fate: (fate.fate != "preserved", -(fate.nbytes or 0)))
-    names = ", ".join(fate.path for fate in inner)
+    names = listed(fate.path for fate in inner)
     each = "each with a fate of its own; the facts that follow are"
     fact = Evidence(f"a tensor subclass: torch compiles the tensors inside it ({names}), {each} of {decisive.path}")
     return _judge(attribute)(

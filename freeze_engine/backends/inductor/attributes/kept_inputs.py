@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.inductor.graph.graph_inputs import GraphInput
 from freeze_engine.backends.inductor.graph.target_names import without_overload
 from freeze_engine.trace import ChainLink, Evidence, GraphSnapshot, Node, Reason, Step
@@ -66,7 +67,7 @@ def kept_reason(given: GraphInput, step: Step) -> tuple[Reason, Evidence]:
         fact = f"AOTAutograd: the graph writes it; such an input is kept ({RULE})"
         return "mutated_input", _pointed(fact, step, next(_writes(graph, aliases), None), aliases)
     if given.outputs:
-        numbers = ", ".join(map(str, given.outputs))
+        numbers = listed(map(str, given.outputs))
         fact = f"AOTAutograd: output {numbers} aliases it; such an input is kept ({RULE})"
         last = [aliases[name] for name in graph.outputs if name in aliases and aliases[name] is not None]
         return "aliases_output", _pointed(fact, step, last[0] if last else None, aliases)

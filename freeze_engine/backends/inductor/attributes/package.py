@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.inductor.capture.raw import RawCompile
 from freeze_engine.trace import AttributeFate, Evidence
 
@@ -35,5 +36,5 @@ def with_update(compiled: RawCompile, fate: AttributeFate) -> AttributeFate:
     others = sorted({place.value for place in fate.locations} - {held[0]})
     text = f"the package holds it as {held[0]} under the name {held[1]}: {_UPDATES} takes a new value for it"
     if fate.fate == "folded" or (others and fate.fate == "inlined" and len(fate.locations) > 1):
-        text += f"; what was computed from it ({', '.join(others)}) keeps the old one"
+        text += f"; what was computed from it ({listed(others)}) keeps the old one"
     return replace(fate, updatable=True, evidence=(*fate.evidence, Evidence(text)))

@@ -28,6 +28,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.use_def import Reader, UseDef
 from freeze_engine.trace import Constant, Node
@@ -169,7 +170,7 @@ def _readers(graph: UseDef, candidate: FoldCandidate) -> Iterator[Obstacle]:
     if statistics is not None and candidate.is_batch_norm:
         yield _statistics(graph, statistics)
         return
-    labels = " and ".join(reader.label for reader in others.values())
+    labels = listed((reader.label for reader in others.values()), joint=" and ")
     yield Obstacle(
         "several_uses",
         f"The output of {candidate.computation.op} (%{candidate.computation.id}) is also read by {labels}.",
@@ -251,7 +252,7 @@ def _shared(graph: UseDef, weight: str, candidate: FoldCandidate) -> Iterator[Ob
     labels = sorted({reader.label for reader in graph.readers[weight] if reader.node != computation})
     yield Obstacle(
         "shared_weights",
-        f"The weight %{weight} is also read by {' and '.join(labels)}.",
+        f"The weight %{weight} is also read by {listed(labels, joint=' and ')}.",
         "Give each its own copy of the weight.",
     )
 

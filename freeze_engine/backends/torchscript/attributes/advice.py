@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 import torch
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.torchscript.attributes.advice_texts import text
 from freeze_engine.backends.torchscript.attributes.aliases import is_own
 from freeze_engine.backends.torchscript.attributes.verdicts import Cause, Verdict
@@ -178,8 +179,7 @@ def _places(found: list[Evidence]) -> str:
     """Names the methods, and the lines as far as they are known."""
     methods = dict.fromkeys(evidence.method for evidence in found if evidence.method)
     lines = [*dict.fromkeys(_line(evidence.source) for evidence in found if evidence.source)]
-    more = f" and {len(lines) - _MOST} more lines" if len(lines) > _MOST else ""
-    return " and ".join(methods) + (f" ({', '.join(lines[:_MOST])}{more})" if lines else "")
+    return listed(methods, joint=" and ") + (f" ({listed(lines)})" if lines else "")
 
 
 def _line(source: SourceRef) -> str:
@@ -189,7 +189,8 @@ def _line(source: SourceRef) -> str:
 def _out_of_place(found: list[Evidence]) -> str:
     """Names the operators without writes, as TorchScript code calls them."""
     names = dict.fromkeys((evidence.op or "").removeprefix("aten::").removesuffix("_") for evidence in found)
-    return " and ".join(f"torch.{name}" if hasattr(torch, name) else f"torch.ops.aten.{name}" for name in names)
+    spelt = (f"torch.{name}" if hasattr(torch, name) else f"torch.ops.aten.{name}" for name in names)
+    return listed(spelt, joint=" and ")
 
 
 def _is_assumed(evidence: Evidence) -> bool:

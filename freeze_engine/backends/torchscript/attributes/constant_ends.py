@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.common.use_def import SHAPE_READERS
 from freeze_engine.backends.torchscript.attributes.origins import Origins
 from freeze_engine.backends.torchscript.attributes.reads import Reading
 from freeze_engine.backends.torchscript.graph.stages import OUTSIDE
 from freeze_engine.trace import Evidence, GraphSnapshot, Location, Step
-
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +106,10 @@ def left_to_others(own: str, step: Step, maker: str | None, final: Origins) -> E
         final: the places of attribute values after it.
     """
     others = sorted(final.held.get(own, ()))
-    more = "" if len(others) <= _SHOWN else f" and {len(others) - _SHOWN} more"
-    whose = f"that of {', '.join(others[:_SHOWN])}{more}" if others else "one in the code"
+    whose = f"that of {listed(others)}" if others else "one in the code"
     fact = f"%{own} is still there for an equal value, {whose}: torch keeps one constant for equal values"
     return Evidence(fact, step.method, step.index, maker, "prim::Constant")
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"%{name}" for name in names)
+    return listed(f"%{name}" for name in names)

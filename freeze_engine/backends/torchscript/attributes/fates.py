@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.torchscript.attributes.advice import Adviser
 from freeze_engine.backends.torchscript.attributes.chain_facts import Chain, ChainFacts
 from freeze_engine.backends.torchscript.attributes.constant_ends import pooled_with
@@ -96,7 +97,7 @@ class _Judge:
         inside = self._inside(slot.path, holder, merged)
         if inside:
             step = holder.folding.index if holder.folding else None
-            names = ", ".join(f"%{each.value}" for each in inside)
+            names = listed(f"%{each.value}" for each in inside)
             put = Evidence(f"{end.step.name} put it into {names}, unchanged", end.method, end.step.index)
             return _fate(slot, "inlined", (put, *evidence), step, locations=inside)
         first, *more = (*end.evidence(slot.path, merged), *holder.left_over(slot.path))

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.torchscript.attributes.advice_texts import text
 from freeze_engine.backends.torchscript.attributes.returned import Returned, returned_cause, value_types
 from freeze_engine.backends.torchscript.attributes.standing import StandingReads, needs
@@ -220,7 +221,7 @@ class ReasonFinder:
             if verdict.reason != "unknown" or verdict.evidence:
                 found.setdefault(verdict.without_class, []).append(each)
         for verdict, held in found.items():
-            names, are = ", ".join(map(repr, held)), "is" if len(held) == 1 else "are"
+            names, are = listed(map(repr, held)), "is" if len(held) == 1 else "are"
             fact = Evidence(f"it holds {names}, which {are} preserved ({verdict.reason})")
             yield Cause(verdict.reason, (fact, *verdict.evidence), verdict.step, held[0])
 

@@ -14,9 +14,9 @@ from typing import Any, Final, TextIO
 
 import torch
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.trace import Notice
 
-_SHOWN_PLACES: Final = 5
 _NOT_THE_USERS: Final = (str(Path(torch.__file__).parent), warnings.__file__)
 
 
@@ -80,8 +80,7 @@ def tracer_notices(told: Iterable[Warned]) -> Iterator[Notice]:
         if issubclass(each.category, torch.jit.TracerWarning):  # type: ignore[attr-defined]
             places.setdefault(str(each.message), {})[each.place] = None
     for message, found in places.items():
-        more = f" and {len(found) - _SHOWN_PLACES} more" if len(found) > _SHOWN_PLACES else ""
-        yield Notice("tracer_warning", f"{', '.join(list(found)[:_SHOWN_PLACES])}{more}: {message}")
+        yield Notice("tracer_warning", f"{listed(found)}: {message}")
 
 
 def _user_place(frame: FrameType | None, top: FrameType | None) -> str | None:

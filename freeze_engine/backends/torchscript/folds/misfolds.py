@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.common.use_def import ADDS, BATCH_NORM, LINEAR, MULS, UseDef, use_def
 from freeze_engine.backends.torchscript.folds.ranks import Ranks
 from freeze_engine.trace import Constant, GraphSnapshot, InputSpec, Node, Notice, Step
@@ -58,7 +59,7 @@ def _batch_norm(graph: UseDef, ranks: Ranks, producer: Node, norm: Node) -> Iter
     what = f"torch folded the batch norm %{norm.id} into {producer.op} (%{producer.id})"
     others = graph.readers_apart(producer.outputs[0].name, norm)
     if producer.op == LINEAR and others and norm.inputs[0] == producer.outputs[0].name:
-        labels = " and ".join(dict.fromkeys(reader.label for reader in others))
+        labels = listed(dict.fromkeys(reader.label for reader in others), joint=" and ")
         yield (f"{what}, though {labels} also reads what that gives: {_WRONG}. {_KEEP_AWAY}")
     yield from _dimension(graph, ranks, producer, norm, what)
     if graph.flag(norm.inputs[5]):

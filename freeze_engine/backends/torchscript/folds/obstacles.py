@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.use_def import BATCH_NORM, BATCH_NORM_ARGUMENTS, CONVS, LINEAR, SHAPE_READERS, UseDef
 from freeze_engine.backends.torchscript.graph.attribute_reads import attribute_name
@@ -78,7 +79,7 @@ def not_constant(graph: UseDef, node: Node, skipped: int) -> Iterator[Obstacle]:
     sources = [f"{names[place]} is {provenance(graph, node.inputs[place])}" for place in found]
     yield Obstacle(
         "operand_not_constant",
-        f"Of {node.op} (%{node.id}), {' and '.join(sources)}.",
+        f"Of {node.op} (%{node.id}), {listed(sources, joint=' and ')}.",
         _how_to_fix(graph, node.inputs[found[0]]),
     )
 
@@ -106,7 +107,7 @@ def several_uses(graph: UseDef, candidate: FoldCandidate, ignored: str | None = 
     others = [reader for reader in readers if reader.op != ignored]
     if not others:
         return
-    labels = " and ".join(dict.fromkeys(reader.label for reader in others))
+    labels = listed(dict.fromkeys(reader.label for reader in others), joint=" and ")
     yield Obstacle(
         "several_uses",
         f"The output of {graph.definers[output].op} (%{output}) is also read by {labels}.",
@@ -125,7 +126,7 @@ def own_weights(graph: UseDef, call: Node) -> str:
 def also_read(graph: UseDef, value: str, node: Node) -> str:
     """Returns a sentence, without its full stop, about the readers of a value other than one; empty if none."""
     labels = list(dict.fromkeys(reader.label for reader in graph.readers_apart(value, node)))
-    return f"{' and '.join(labels)} also {'reads' if len(labels) == 1 else 'read'} %{value}" if labels else ""
+    return f"{listed(labels, joint=' and ')} also {'reads' if len(labels) == 1 else 'read'} %{value}" if labels else ""
 
 
 def _how_to_fix(graph: UseDef, value: str) -> str:

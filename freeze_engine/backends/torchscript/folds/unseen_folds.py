@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.shape_rules import Shape
 from freeze_engine.backends.common.use_def import ADDS, BATCH_NORM, CONV_LIKE, LINEAR, MULS, UseDef, is_convolution
@@ -137,7 +138,7 @@ def _apart(graph: UseDef, ops: frozenset[str], neighbours: frozenset[str]) -> It
 
 def _between(graph: UseDef, candidate: FoldCandidate, others: Iterator[Obstacle]) -> Iterator[Obstacle]:
     between = list(_chain(graph, candidate))
-    what = " and ".join(f"{node.op} (%{node.id})" for node in between)
+    what = listed((f"{node.op} (%{node.id})" for node in between), joint=" and ")
     yield Obstacle(
         "in_between",
         f"{what} {'is' if len(between) == 1 else 'are'} between {candidate.neighbour.op} and "

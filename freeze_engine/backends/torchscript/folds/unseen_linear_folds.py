@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.common.constant_arguments import constant_integers
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.shape_rules import Shape
@@ -105,7 +106,7 @@ def _reaches_the_inputs(
 
 def _before_linear(graph: UseDef, linear: Node, norm: Node, between: tuple[Node, ...]) -> Iterator[Obstacle]:
     yield from fork(graph, norm)
-    names = " and ".join(f"{node.op} (%{node.id})" for node in reversed(between))
+    names = listed((f"{node.op} (%{node.id})" for node in reversed(between)), joint=" and ")
     comes = f" with {names} between" if names else ""
     yield Obstacle(
         "before_linear",

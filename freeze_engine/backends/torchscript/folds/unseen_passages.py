@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.shape_rules import Shape
 from freeze_engine.backends.common.use_def import ADDS, BATCH_NORM, CONV_LIKE, LINEAR, MULS, UseDef, is_convolution
@@ -262,7 +263,7 @@ def _folds_as_it_is(operand: Constant, weight: Constant) -> bool:
 
 def _in_between(candidate: FoldCandidate, passed: Passage, advice: str) -> Obstacle:
     between = passed.between
-    what = " and ".join(f"{node.op} (%{node.id})" for node in between)
+    what = listed((f"{node.op} (%{node.id})" for node in between), joint=" and ")
     return Obstacle(
         "in_between",
         f"{what} {'is' if len(between) == 1 else 'are'} between {candidate.neighbour.op} and {candidate.node.op}; "
@@ -278,7 +279,7 @@ def _read_between(graph: UseDef, candidate: FoldCandidate, passed: Passage) -> I
 
 
 def _names(passed: Passage) -> str:
-    return " and ".join(dict.fromkeys(node.op for node in reversed(passed.between)))
+    return listed(dict.fromkeys(node.op for node in reversed(passed.between)), joint=" and ")
 
 
 def _why(passed: Passage, positive: str) -> str:

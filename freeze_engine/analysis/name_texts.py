@@ -1,0 +1,26 @@
+"""Names in a sentence, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MOST_LISTED = 4
+
+
+def listed(names: Iterable[str], most: int = MOST_LISTED, joint: str = ", ") -> str:
+    """Joins names for a sentence: the first ones, and how many more there are.
+
+    A model may have thousands of whatever a sentence names: readers of one weight, aliases, places that write.
+
+    Args:
+        names: in the order in which they are told.
+        most: that are told by name.
+        joint: what stands between them if all are told.
+
+    Returns:
+        ``"a, b"``, or ``"a, b, c, d and 396 more"``.
+    """
+    found = list(names)
+    if len(found) <= most:
+        return joint.join(found)
+    return f"{', '.join(found[:most])} and {len(found) - most:,} more"
