@@ -23,4 +23,4 @@ def listed(names: Iterable[str], most: int = MOST_LISTED, joint: str = ", ") -> 
     found = list(names)
     if len(found) <= most:
         return joint.join(found)
-    return f"{', '.join(found[:most])} and {len(found) - most:,} more"
+    return f"{', '.join(found[:most])} and {len(found) - most} more"

@@ -238,7 +238,7 @@ def _near_misses(trace: fe.Trace) -> Iterator[str]:
             yield f"{kind}: {miss.node} next to {miss.neighbour}, {where}"
             yield from (f"  {line}" for line in (miss.detail, miss.advice, saved_text(miss)) if line)
         if more := misses[_SHOWN_MISSES:]:
-            yield f"{kind}: {len(more):,} more, {where}: {analysis.listed((miss.node for miss in more), _SHOWN_PATHS)}"
+            yield f"{kind}: {len(more)} more, {where}: {analysis.listed((miss.node for miss in more), _SHOWN_PATHS)}"
 
 
 def _notice(trace: fe.Trace, notice: Notice) -> Iterator[str]:
