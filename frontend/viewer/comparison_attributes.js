@@ -119,24 +119,8 @@ export class ComparisonAttributesPanel {
             : h("span.fv-muted", null, "absent"),
         ),
       ),
-      h("div.fv-clip", { role: "cell" }, this.differs(row)),
+      h("div.fv-clip", { role: "cell" }, fateDifferences(row) || h("span.fv-muted", null, "=")),
     );
-  }
-
-  /** @param {any} row */
-  differs(row) {
-    if (!row.fields.length) return h("span.fv-muted", null, "=");
-    if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
-    // Where the fate is another one, so are the pass that decided and the place: they go without saying.
-    const said = row.fields.includes("fate")
-      ? row.fields.filter((/** @type {string} */ field) => field !== "step" && field !== "locations")
-      : row.fields;
-    return said
-      .map(
-        (/** @type {string} */ field) =>
-          ({ step: "decided by another pass", locations: "another constant holds it" })[field] ?? `another ${field}`,
-      )
-      .join(", ");
   }
 
   /** @param {any} event */
@@ -149,4 +133,23 @@ export class ComparisonAttributesPanel {
     );
     if (next !== null) this.app.navigate({ attribute: this.rows[next].path, node: null });
   }
+}
+
+/**
+ * What differs between the fates of an attribute, in words; empty where nothing does.
+ * @param {any} row
+ */
+export function fateDifferences(row) {
+  if (!row.fields.length) return "";
+  if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
+  // Where the fate is another one, so are the pass that decided and the place: they go without saying.
+  const said = row.fields.includes("fate")
+    ? row.fields.filter((/** @type {string} */ field) => field !== "step" && field !== "locations")
+    : row.fields;
+  return said
+    .map(
+      (/** @type {string} */ field) =>
+        ({ step: "decided by another pass", locations: "another constant holds it" })[field] ?? `another ${field}`,
+    )
+    .join(", ");
 }

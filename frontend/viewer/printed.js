@@ -2,6 +2,8 @@
 
 import { h } from "./dom.js";
 import { bars } from "./printed_bars.js";
+import { comparisonPages } from "./printed_comparison.js";
+import { printedTable } from "./printed_table.js";
 
 export class Printed {
   /** @param {Viewer} app */
@@ -14,7 +16,10 @@ export class Printed {
   fill() {
     const summary = this.app.panels.get("summary")?.content?.();
     if (!summary) return;
-    if ("comparison" in this.app.model) return this.element.replaceChildren(summary); // a page on what changed
+    if ("comparison" in this.app.model) {
+      const pages = comparisonPages(/** @type {ComparisonModel} */ (this.app.model), summary);
+      return this.element.replaceChildren(...pages);
+    }
     this.element.replaceChildren(
       ...[this.title(), summary, this.fates(), this.charts(), ...this.passes()].filter((part) => part !== null),
     );
@@ -34,16 +39,18 @@ export class Printed {
     );
   }
 
-  /** Flags, submodules and values are left out, but for those that are preserved. */
+  /** Flags, submodules and values are left out, but for those that are preserved; what is preserved comes first. */
   fates() {
     const { attributes } = /** @type {ViewData} */ (this.app.model.view);
-    const rows = attributes.filter((row) => !row.minor);
+    const shown = attributes.filter((row) => !row.minor);
+    const isKept = (/** @type {AttributeRow} */ row) => row.fate === "preserved";
+    const rows = [...shown.filter(isKept), ...shown.filter((row) => !isKept(row))];
     if (!rows.length) return null;
     return h(
       "section.fv-print-page",
       null,
       h("h2", null, "What became of the weights"),
-      table(
+      printedTable(
         ["Attribute", "Shape", "Size", "Fate", "Why"],
         rows.map((row) => [row.path, row.shape, row.bytes, row.fate, row.why]),
       ),
@@ -99,7 +106,7 @@ export class Printed {
             ` ${step.stage}${step.round === null ? "" : `, round ${step.round}`} · ${step.method}`,
           ),
         ),
-        table(
+        printedTable(
           [],
           this.facts(step).filter(([, text]) => text),
         ),
@@ -142,37 +149,4 @@ export class Printed {
       ["notices", step.notices.join(" ")],
     ];
   }
-}
-
-/**
- * @param {string[]} heads
- * @param {any[][]} rows
- */
-function table(heads, rows) {
-  return h(
-    "table.fv-grid",
-    null,
-    heads.length
-      ? h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            heads.map((head) => h("th", { scope: "col" }, head)),
-          ),
-        )
-      : null,
-    h(
-      "tbody",
-      null,
-      rows.map((cells) =>
-        h(
-          "tr",
-          null,
-          cells.map((cell) => h("td", null, cell ?? "")),
-        ),
-      ),
-    ),
-  );
 }

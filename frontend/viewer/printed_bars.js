@@ -14,7 +14,8 @@ export function bars(title, values) {
   const known = values.filter(({ value }) => value !== null && Number.isFinite(value));
   if (known.length < 2) return null;
   const largest = known.reduce((one, other) => (Number(other.value) > Number(one.value) ? other : one));
-  const most = Number(largest.value) || 1;
+  const most = Number(largest.value);
+  if (!most) return figure(title, `${largest.text} at every step`, null);
   const slot = SIZE.width / values.length;
   const every = Math.ceil(values.length / 30); // so many numbers fit below
   const drawn = element("svg", { viewBox: `0 0 ${SIZE.width} ${SIZE.height + SIZE.foot}`, role: "img" });
@@ -28,12 +29,17 @@ export function bars(title, values) {
     drawn.append(number);
   });
   const words = `largest ${largest.text}, step ${largest.step}; at the end ${known.at(-1)?.text}`;
-  return h(
-    "figure.fv-print-chart",
-    null,
-    h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words}`)),
-    drawn,
-  );
+  return figure(title, words, drawn);
+}
+
+/**
+ * @param {string} title
+ * @param {string} words
+ * @param {SVGElement | null} drawn nothing where all values are zero
+ */
+function figure(title, words, drawn) {
+  const caption = h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words}`));
+  return h("figure.fv-print-chart", null, caption, drawn);
 }
 
 /**

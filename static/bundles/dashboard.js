@@ -119,8 +119,8 @@
       else if (after > 0) box[scroll] += Math.min(after, before);
     }
   }
-  function listMove(event, at, count3, page) {
-    const move = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
+  function listMove(event, at, count3, page2) {
+    const move = { ArrowDown: 1, ArrowUp: -1, PageDown: page2, PageUp: -page2, Home: -Infinity, End: Infinity }[event.key];
     if (move === void 0 || !count3) return null;
     event.preventDefault();
     event.stopPropagation();
@@ -2047,8 +2047,8 @@
   var KEYS = [["↑ ↓", "previous, next pass"], ["r f", "previous, next pass that changed something"], ["c", "compare from the chosen pass on; again, or Esc: with the pass before, as usual"], ["/", "search in the open tab"], ["0 … 9", "open a tab; 0 is the summary"], ["s", "the source; there ↑ ↓ go through its lines, ↵ keeps one"], ["h", "hide or show passes without effect"], ["n p", "in the graph: next, previous change"], ["+ − 0", "in the graph: zoom, whole graph; the wheel zooms, dragging moves"], ["↵", "in the graph: open or close the chosen module"], ["Esc", "leave a field, close details, end the comparison"], ["?", "this sheet"]];
   var PASS_SIGNS = [[() => [h("span.fv-removed", null, "−9 "), h("span.fv-added", null, "+7 "), h("span.fv-modified", null, "~4")], "nodes that a pass removed, added, changed"], [() => h("span.fv-muted", null, "−2 unread"), "the pass only tidied up: it removed nodes that nothing read"], [() => h("span.fv-muted", null, "moved"), "the same nodes in another order"], [() => h("span.fv-muted", null, "module"), "the graph stayed, the module's attributes changed"], [() => h("span.fv-round", null, "r2"), "second round of a loop of passes"], [() => [h("span.fv-payoff.fv-payoff-faster", null, "▼ −12%"), " ", h("span.fv-payoff.fv-payoff-slower", null, "▲ +10%")], "the pass saved, or cost, measurable time against the pass before"], [() => h("span.fv-speed", null, h("span.fv-speed-bar", { style: { width: "70%" } }), h("span.fv-speed-spread", { style: { left: "58%", width: "24%" } })), "median latency after the pass, with its 95% interval; teal or red where the difference from the first step is measurable"], [() => [h("span.fv-pass-broke", null, "≠"), " ", h("span.fv-muted", null, "≠")], "outputs are past torch's tolerances against eager: the first pass that made them so, those after it"], [() => h("span.fv-warn", null, "!"), "there is a notice about the pass"]];
   var OTHER_SIGNS = [[() => fateBadge("inlined"), "the value is a constant of the final graph"], [() => fateBadge("folded"), "it was, and a later pass consumed that constant"], [() => fateBadge("preserved"), "still an attribute of the frozen module, or an input of the compiled graph"], [() => fateBadge("dropped"), "no kept code reads it"], [() => h("span.fv-chip-sign", null, "weight [64]"), "in the graph: a constant or attribute that the box reads; its frame has the colour of the fate"], [() => h("span.fv-ghost-sign"), "in the graph: only the other side has a box here"]];
-  function fateBadge(fate, props = {}) {
-    return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate}`, ...props }, h("span.fv-dot"), fate);
+  function fateBadge(fate2, props = {}) {
+    return h("span.fv-badge.fv-fate", { class: `fv-fate-${fate2}`, ...props }, h("span.fv-dot"), fate2);
   }
   function dialog2(label2, ...children) {
     const element3 = h("dialog.fv-sheet", { "aria-label": label2, onclick: (event) => event.target === element3 && element3.close() }, children, h("form", { method: "dialog" }, h("button.fv-button", null, "Close")));
@@ -2089,7 +2089,7 @@
       this.count = app.model.attributes.filter((row) => row.counted).length;
       this.rows = [];
       this.text = filterField(app, "Filter by path or type");
-      this.fates = new Map(FATES.filter((fate) => app.model.attributes.some((row) => row.fate === fate)).map((fate) => [fate, this.fateButton(fate)]));
+      this.fates = new Map(FATES.filter((fate2) => app.model.attributes.some((row) => row.fate === fate2)).map((fate2) => [fate2, this.fateButton(fate2)]));
       this.kind = this.select("kind", "All kinds", (row) => row.kind);
       this.reason = this.select("reason", "All reasons", (row) => row.reason);
       this.shown = h("span.fv-muted.fv-num", { role: "status" });
@@ -2102,13 +2102,13 @@
       this.empty = h("p.fv-empty");
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, h("div.fv-chips", { role: "group", "aria-label": "Fates" }, [...this.fates.values()]), this.kind, this.reason, this.minorLabel, this.shown), this.table, this.empty);
     }
-    fateButton(fate) {
+    fateButton(fate2) {
       const toggle = () => {
         const chosen = new Set(this.app.current.fate);
-        if (!chosen.delete(fate)) chosen.add(fate);
+        if (!chosen.delete(fate2)) chosen.add(fate2);
         this.app.navigate({ fate: FATES.filter((name2) => chosen.has(name2)) });
       };
-      return h("button.fv-chip", { type: "button", class: `fv-fate-${fate}`, "aria-pressed": "false", onclick: toggle, ...explains(this.app, fate) }, h("span.fv-dot"), fate, h("span.fv-num"));
+      return h("button.fv-chip", { type: "button", class: `fv-fate-${fate2}`, "aria-pressed": "false", onclick: toggle, ...explains(this.app, fate2) }, h("span.fv-dot"), fate2, h("span.fv-num"));
     }
     select(key, all, read2) {
       const names = [...new Set(this.app.model.attributes.map(read2).filter(Boolean))].sort();
@@ -2159,12 +2159,12 @@
       this.minor.checked = state.minor;
       const text = state.q.toLowerCase();
       const all = this.app.model.attributes.filter((row) => state.minor || state.kind === "submodule" || !row.minor || row.path === state.attribute);
-      for (const [fate, button2] of this.fates) {
-        button2.setAttribute("aria-pressed", String(state.fate.includes(fate)));
-        const found = all.filter((row) => row.fate === fate);
+      for (const [fate2, button2] of this.fates) {
+        button2.setAttribute("aria-pressed", String(state.fate.includes(fate2)));
+        const found = all.filter((row) => row.fate === fate2);
         const count3 = found.length;
         button2.lastChild.textContent = countWords(found);
-        button2.hidden = !count3 && !state.fate.includes(fate);
+        button2.hidden = !count3 && !state.fate.includes(fate2);
       }
       this.rows = all.filter((row) => (!state.fate.length || state.fate.includes(row.fate)) && (!state.kind || row.kind === state.kind) && (!state.reason || row.reason === state.reason) && (!text || `${row.path} ${row.type}`.toLowerCase().includes(text)));
       this.sort(state.sort);
@@ -2546,10 +2546,10 @@ ${fact3.note}` }, h("span.fv-fact-label", null, fact3.label), h("span.fv-fact-va
   function fates(app) {
     const { fates: counts3, others } = app.model.view;
     const total = counts3.reduce((sum, [, count3]) => sum + count3, 0);
-    const kept = others.find(([fate]) => fate === "preserved")?.[1] ?? 0;
+    const kept = others.find(([fate2]) => fate2 === "preserved")?.[1] ?? 0;
     if (!total && !kept) return null;
-    const parts = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}`, style: { "flex-grow": count3 } }));
-    const words5 = counts3.map(([fate, count3]) => h("span", { class: `fv-fate-${fate}` }, h("span.fv-dot"), `${count3} ${fate}`));
+    const parts = counts3.map(([fate2, count3]) => h("span", { class: `fv-fate-${fate2}`, style: { "flex-grow": count3 } }));
+    const words5 = counts3.map(([fate2, count3]) => h("span", { class: `fv-fate-${fate2}` }, h("span.fv-dot"), `${count3} ${fate2}`));
     if (kept) {
       words5.push(h("span.fv-fate-preserved", { title: "Submodules, flags and values that are preserved" }, h("span.fv-dot"), `and ${count(kept, "other")} preserved`));
     }
@@ -4600,8 +4600,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const room = roomFinder(grid2);
     const loose = looseElements(grid2);
     const chains = [...grid2.chains.values()].map(({ chain, port }) => (port === NONE8 ? chain : [...chain, port]).filter(loose));
-    for (const pass of [chains, chains.slice().reverse()]) {
-      for (const chain of pass) {
+    for (const pass2 of [chains, chains.slice().reverse()]) {
+      for (const chain of pass2) {
         for (let start = 0; start < chain.length; ) start = straightenRun(grid2, chain, start, room);
       }
     }
@@ -4832,9 +4832,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var UNKNOWN = { fill: ["#ffffff", "#161b24"], text: ["#5f6c82", "#98a6bb"] };
   var KINDS3 = { f64: { fill: ["#e3d4f7", "#43295f"], text: ["#2e1650", "#eadcff"] }, f32: { fill: ["#cfe3fb", "#173c66"], text: ["#0d2c50", "#d5e7ff"] }, bf16: { fill: ["#c9ede3", "#0c4a3c"], text: ["#043b2f", "#c8f5e7"] }, f16: { fill: ["#a5dbe0", "#0a545c"], text: ["#00363c", "#c9f4f8"] }, i64: { fill: ["#fbe3a8", "#5a4406"], text: ["#4a3500", "#ffe9b0"] }, quantised: { fill: ["#f9c9a6", "#6b3310"], text: ["#4f2100", "#ffdcc2"] }, bool: { fill: ["#dfe2e7", "#3a424f"], text: ["#222b3a", "#e6ebf3"] }, mixed: { fill: ["#efe6ee", "#3d3341"], text: ["#3a2b3b", "#eee0ef"] } };
   function themeOf(at) {
-    const pick = (table2) => Object.fromEntries(Object.entries(table2).map(([name2, colours]) => [name2, colours[at]]));
-    const changes = Object.entries(CHANGES).map(([status, table2]) => [status, pick(table2)]);
-    const kinds = Object.entries(KINDS3).map(([kind, table2]) => [kind, pick(table2)]);
+    const pick = (table) => Object.fromEntries(Object.entries(table).map(([name2, colours]) => [name2, colours[at]]));
+    const changes = Object.entries(CHANGES).map(([status, table]) => [status, pick(table)]);
+    const kinds = Object.entries(KINDS3).map(([kind, table]) => [kind, pick(table)]);
     const values = { ramp: RAMP.map(pick), unknown: pick(UNKNOWN), kinds: Object.fromEntries(kinds) };
     return { ...pick(COLOURS), ...Object.fromEntries(changes), ...values };
   }
@@ -6373,12 +6373,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   var NONE15 = -1;
   var Snapshot = class {
     constructor(model, graph) {
-      const table2 = (size) => new Int32Array(size).fill(NONE15);
+      const table = (size) => new Int32Array(size).fill(NONE15);
       this.order = [];
-      this.rowOf = table2(model.ids.length);
-      this.holder = table2(model.ids.length);
+      this.rowOf = table(model.ids.length);
+      this.holder = table(model.ids.length);
       this.block = new Int32Array(model.ids.length);
-      this.producer = table2(model.strings.length);
+      this.producer = table(model.strings.length);
       this.nodes = NONE15;
       this._addFrame(model, graph, NONE15, 0);
     }
@@ -8371,9 +8371,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       }
       const marks2 = {};
       const fates2 = /* @__PURE__ */ new Map();
-      const add2 = (value, { fate }) => {
-        if (!fates2.has(fate)) fates2.set(fate, styles.getPropertyValue(`--${fate}`).trim());
-        marks2[value] = { fill: fates2.get(fate), label: fate, sign: fate[0].toUpperCase() };
+      const add2 = (value, { fate: fate2 }) => {
+        if (!fates2.has(fate2)) fates2.set(fate2, styles.getPropertyValue(`--${fate2}`).trim());
+        marks2[value] = { fill: fates2.get(fate2), label: fate2, sign: fate2[0].toUpperCase() };
       };
       for (const { index } of wanted ? pair.steps().reverse() : []) this.eachAttribute(index, add2);
       this.view.setMarks(marks2);
@@ -8766,7 +8766,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const known = values.filter(({ value }) => value !== null && Number.isFinite(value));
     if (known.length < 2) return null;
     const largest = known.reduce((one, other) => Number(other.value) > Number(one.value) ? other : one);
-    const most = Number(largest.value) || 1;
+    const most = Number(largest.value);
+    if (!most) return figure(title, `${largest.text} at every step`, null);
     const slot = SIZE2.width / values.length;
     const every = Math.ceil(values.length / 30);
     const drawn = element2("svg", { viewBox: `0 0 ${SIZE2.width} ${SIZE2.height + SIZE2.foot}`, role: "img" });
@@ -8780,12 +8781,102 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       drawn.append(number3);
     });
     const words5 = `largest ${largest.text}, step ${largest.step}; at the end ${known.at(-1)?.text}`;
-    return h("figure.fv-print-chart", null, h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words5}`)), drawn);
+    return figure(title, words5, drawn);
+  }
+  function figure(title, words5, drawn) {
+    const caption2 = h("figcaption", null, h("strong", null, title), h("span.fv-muted", null, ` ${words5}`));
+    return h("figure.fv-print-chart", null, caption2, drawn);
   }
   function element2(name2, attributes) {
     const made = document.createElementNS(SVG2, name2);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
     return made;
+  }
+  var ComparisonAttributesPanel = class {
+    constructor(app) {
+      this.query = void 0;
+      this.chosen = void 0;
+      this.app = app;
+      this.id = "attributes";
+      this.label = "Attributes";
+      this.all = app.model.comparison.attributes;
+      this.count = this.all.filter((row) => row.counted && row.fields.length).length;
+      this.rows = [];
+      this.text = filterField(app, "Filter by path");
+      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
+      this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
+      this.shown = h("span.fv-muted.fv-num", { role: "status" });
+      const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
+      this.list = attributeList(this);
+      this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
+      this.empty = h("p.fv-empty");
+      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: MINOR_TITLE }, this.minor, "Others")];
+      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
+    }
+    focusSearch() {
+      this.text.focus();
+      this.text.select();
+    }
+    render(state) {
+      const query = JSON.stringify([state.q, state.quiet, state.minor]);
+      if (query !== this.query) this.filter(state);
+      this.query = query;
+      this.chosen = state.attribute;
+      this.list.refresh();
+      const place2 = this.rows.findIndex((row) => row.path === state.attribute);
+      if (place2 >= 0) this.list.reveal(place2, { middle: true });
+    }
+    filter(state) {
+      if (this.text.value !== state.q) this.text.value = state.q;
+      this.quiet.checked = state.quiet;
+      this.minor.checked = state.minor;
+      const text = state.q.toLowerCase();
+      this.rows = this.all.filter((row) => (state.minor || !row.minor) && (!state.quiet || row.fields.length) && (!text || row.path.toLowerCase().includes(text)));
+      this.shown.textContent = `${countWords(this.rows)} of ${this.all.filter((row) => row.counted).length} parameters and buffers`;
+      this.empty.textContent = !this.all.length ? "Neither trace says anything about attributes." : state.quiet && !state.q ? "Every attribute met the same fate in both." : "No attribute matches.";
+      this.empty.hidden = this.rows.length > 0;
+      this.table.hidden = !this.rows.length;
+      this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
+      this.list.update(this.rows.length, 0);
+    }
+    destroy() {
+      this.list.destroy();
+    }
+    row(index) {
+      const row = this.rows[index];
+      return h("div.fv-table-row", { role: "row", "aria-rowindex": index + 2, class: `${row.path === this.chosen ? "fv-chosen" : ""} ${row.fields.length ? "" : "fv-row-same"}`, data: { path: row.path }, onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }) }, h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)), h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type), SIDES.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "absent"))), h("div.fv-clip", { role: "cell" }, fateDifferences(row) || h("span.fv-muted", null, "=")));
+    }
+    key(event) {
+      const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);
+      if (next !== null) this.app.navigate({ attribute: this.rows[next].path, node: null });
+    }
+  };
+  function fateDifferences(row) {
+    if (!row.fields.length) return "";
+    if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
+    const said = row.fields.includes("fate") ? row.fields.filter((field2) => field2 !== "step" && field2 !== "locations") : row.fields;
+    return said.map((field2) => ({ step: "decided by another pass", locations: "another constant holds it" })[field2] ?? `another ${field2}`).join(", ");
+  }
+  function printedTable(heads2, rows) {
+    return h("table.fv-grid", null, heads2.length ? h("thead", null, h("tr", null, heads2.map((head) => h("th", { scope: "col" }, head)))) : null, h("tbody", null, rows.map((cells2) => h("tr", null, cells2.map((cell) => h("td", null, cell ?? ""))))));
+  }
+  function comparisonPages({ comparison }, summary) {
+    const { names, made, attributes, rows, settings } = comparison;
+    const title = h("header", null, h("h1", null, "Two recordings side by side"), names.map((name2, side) => h("p", null, sideSign(side), ` ${name2}`, h("span.fv-muted", null, ` ${made[side] ?? ""}`))));
+    return [title, summary, page("Attributes that differ", ["Attribute", "Shape", "A", "B", "What differs"], attributes.filter((row) => row.fields.length && !row.minor).map((row) => [row.path, row.shape, ...SIDES.map((side) => fate(row[side])), fateDifferences(row)])), page("Passes that made a difference of their own", ["Pass", "Nodes", "Time, A | B", "Other error, A | B"], rows.filter(({ differs, carried }) => differs && !carried).map(pass)), page("Settings that differ", ["", "Name", "A", "B"], settings.map(({ subject, name: name2, a, b }) => [subject, name2, a ?? "absent", b ?? "absent"]))].filter((part4) => part4 !== null);
+  }
+  function page(title, heads2, rows) {
+    if (!rows.length) return null;
+    return h("section.fv-print-part", null, h("h2", null, title), printedTable(heads2, rows));
+  }
+  function fate(row) {
+    return row ? [row.fate, row.reason].filter(Boolean).join(", ") : "absent";
+  }
+  function pass(row) {
+    const { graph } = row;
+    const nodes2 = graph === null ? `only in ${row.a === null ? "B" : "A"}` : graph.empty ? "the same" : `−${graph.removed} +${graph.added} ~${graph.changed}`;
+    const both = ({ a, b }) => `${a ?? "–"} | ${b ?? "–"}`;
+    return [`${row.name}${row.round === null ? "" : `, round ${row.round}`} · ${row.method}`, nodes2, row.latency.map(both).join(", "), row.errors.filter(({ differs }) => differs).map((error2) => `${error2.reference}: ${both(error2)}`).join(", ")];
   }
   var Printed = class {
     constructor(app) {
@@ -8795,7 +8886,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     fill() {
       const summary = this.app.panels.get("summary")?.content?.();
       if (!summary) return;
-      if ("comparison" in this.app.model) return this.element.replaceChildren(summary);
+      if ("comparison" in this.app.model) {
+        const pages = comparisonPages(this.app.model, summary);
+        return this.element.replaceChildren(...pages);
+      }
       this.element.replaceChildren(...[this.title(), summary, this.fates(), this.charts(), ...this.passes()].filter((part4) => part4 !== null));
     }
     clear() {
@@ -8807,9 +8901,11 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     fates() {
       const { attributes } = this.app.model.view;
-      const rows = attributes.filter((row) => !row.minor);
+      const shown = attributes.filter((row) => !row.minor);
+      const isKept = (row) => row.fate === "preserved";
+      const rows = [...shown.filter(isKept), ...shown.filter((row) => !isKept(row))];
       if (!rows.length) return null;
-      return h("section.fv-print-page", null, h("h2", null, "What became of the weights"), table(["Attribute", "Shape", "Size", "Fate", "Why"], rows.map((row) => [row.path, row.shape, row.bytes, row.fate, row.why])));
+      return h("section.fv-print-page", null, h("h2", null, "What became of the weights"), printedTable(["Attribute", "Shape", "Size", "Fate", "Why"], rows.map((row) => [row.path, row.shape, row.bytes, row.fate, row.why])));
     }
     charts() {
       const { steps } = this.app.model.view;
@@ -8822,7 +8918,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     passes() {
       const { steps } = this.app.model.view;
       const changed = steps.filter((step) => step.changed && step.before !== null);
-      return changed.map((step, at) => h("section", { class: at ? "fv-print-pass" : "fv-print-page fv-print-pass" }, at ? null : h("h2", null, "The passes that changed something"), h("h3", null, `${step.index} ${step.name}`, h("span.fv-muted", null, ` ${step.stage}${step.round === null ? "" : `, round ${step.round}`} · ${step.method}`)), table([], this.facts(step).filter(([, text]) => text))));
+      return changed.map((step, at) => h("section", { class: at ? "fv-print-pass" : "fv-print-page fv-print-pass" }, at ? null : h("h2", null, "The passes that changed something"), h("h3", null, `${step.index} ${step.name}`, h("span.fv-muted", null, ` ${step.stage}${step.round === null ? "" : `, round ${step.round}`} · ${step.method}`)), printedTable([], this.facts(step).filter(([, text]) => text))));
     }
     facts(step) {
       const counts3 = `${step.nodes}: −${step.removed} +${step.added} ~${step.modified}`;
@@ -8832,9 +8928,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return [["operations", counts3], ["operators", operators4.join(", ")], ["folds", [...kinds].map(([kind, count3]) => `${count3} × ${kind.replaceAll("_", " ")}`).join(", ")], ["constants", step.constants_delta === null ? step.constants : `${step.constants} (${step.constants_delta})`], ["took", step.duration ?? ""], ...step.latency.map((entry) => [`time, ${entry.device}`, `${entry.text} (${entry.interval}), ${entry.verdict}`]), ...step.numerics.map((entry) => [`error, ${entry.reference}`, entry.error ?? `${entry.max_abs}${entry.close ? "" : ", past tolerance"}`]), ["notices", step.notices.join(" ")]];
     }
   };
-  function table(heads2, rows) {
-    return h("table.fv-grid", null, heads2.length ? h("thead", null, h("tr", null, heads2.map((head) => h("th", { scope: "col" }, head)))) : null, h("tbody", null, rows.map((cells2) => h("tr", null, cells2.map((cell) => h("td", null, cell ?? ""))))));
-  }
   var QuantisationPanel = class {
     static isFor({ view }) {
       return Boolean(view.quantisation);
@@ -9399,7 +9492,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   }
   function explanation(step, model) {
     const several = step.does.length > 1;
-    const texts = model.passTexts(step).map(([pass, does]) => h("span", null, several ? `${pass}: ${does} ` : `${does} `));
+    const texts = model.passTexts(step).map(([pass2, does]) => h("span", null, several ? `${pass2}: ${does} ` : `${does} `));
     const why = step.why_not ? h("span.fv-why-not", null, "It changed nothing here. ", step.why_not) : null;
     return texts.length ? h("p.fv-summary-does", { tabindex: "0" }, texts, why) : null;
   }
@@ -9626,8 +9719,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const sized2 = new ResizeObserver(() => app.measure() && app.render(app.current));
     sized2.observe(app.root);
     app.stops.push(() => sized2.disconnect());
-    const page = app.page();
-    if (app.options.hash) watch(window, "popstate", () => page === app.page() && app.follow());
+    const page2 = app.page();
+    if (app.options.hash) watch(window, "popstate", () => page2 === app.page() && app.follow());
   }
   function validChoices(model, { colour, line: line3 }) {
     return { colour: Object.hasOwn(COLOURINGS, colour) ? colour : "change", line: model.hasLine(line3) ? line3 : "" };
@@ -10099,8 +10192,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const text = this.text.value.toLowerCase();
       const rows = groups.filter((group2) => (!this.quiet.checked || group2.difference !== "same") && (!text || this.words(group2).includes(text)));
       this.shown.textContent = rows.length === groups.length ? groupCounts(groups, WORDS2) : `${rows.length} of ${groups.length} rows`;
-      const table2 = rows.length ? this.table(rows) : h("p.fv-empty", null, text ? "No kernel matches." : "Every kernel is the same in both.");
-      fill(this.body, h("div", null, this.absences(), this.whole()), table2);
+      const table = rows.length ? this.table(rows) : h("p.fv-empty", null, text ? "No kernel matches." : "Every kernel is the same in both.");
+      fill(this.body, h("div", null, this.absences(), this.whole()), table);
       const chosen = this.body.querySelector("tr.fv-chosen");
       if (chosen) reveal(this.body, chosen);
     }
@@ -10214,9 +10307,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!this.holders.has(key)) {
         const held = /* @__PURE__ */ new Map();
         for (const row of this.comparison.attributes) {
-          const fate = side ? row.b : row.a;
-          for (const { value, method: holding } of fate?.locations ?? []) {
-            if (fate && holding === method) held.set(value, [...held.get(value) ?? [], fate]);
+          const fate2 = side ? row.b : row.a;
+          for (const { value, method: holding } of fate2?.locations ?? []) {
+            if (fate2 && holding === method) held.set(value, [...held.get(value) ?? [], fate2]);
           }
         }
         this.holders.set(key, held);
@@ -10367,71 +10460,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function line2(texts) {
     return h("tr", null, texts.map((text) => h("td.fv-wrap", null, text)));
   }
-  var ComparisonAttributesPanel = class {
-    constructor(app) {
-      this.query = void 0;
-      this.chosen = void 0;
-      this.app = app;
-      this.id = "attributes";
-      this.label = "Attributes";
-      this.all = app.model.comparison.attributes;
-      this.count = this.all.filter((row) => row.counted && row.fields.length).length;
-      this.rows = [];
-      this.text = filterField(app, "Filter by path");
-      this.quiet = h("input", { type: "checkbox", onchange: () => app.navigate({ quiet: this.quiet.checked }) });
-      this.minor = h("input", { type: "checkbox", onchange: () => app.navigate({ minor: this.minor.checked }) });
-      this.shown = h("span.fv-muted.fv-num", { role: "status" });
-      const head = ["Attribute", "Shape, type", "A", "B", "What differs"].map((text) => h("div", { role: "columnheader" }, text));
-      this.list = attributeList(this);
-      this.table = h("div.fv-table.fv-two-fates", { role: "table", "aria-label": "Fates of attributes in both traces" }, h("div.fv-table-row.fv-table-head", { role: "row" }, head), this.list.element);
-      this.empty = h("p.fv-empty");
-      const checks = [h("label.fv-check", null, this.quiet, "Only differences"), h("label.fv-check", { title: MINOR_TITLE }, this.minor, "Others")];
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, checks, this.shown), this.table, this.empty);
-    }
-    focusSearch() {
-      this.text.focus();
-      this.text.select();
-    }
-    render(state) {
-      const query = JSON.stringify([state.q, state.quiet, state.minor]);
-      if (query !== this.query) this.filter(state);
-      this.query = query;
-      this.chosen = state.attribute;
-      this.list.refresh();
-      const place2 = this.rows.findIndex((row) => row.path === state.attribute);
-      if (place2 >= 0) this.list.reveal(place2, { middle: true });
-    }
-    filter(state) {
-      if (this.text.value !== state.q) this.text.value = state.q;
-      this.quiet.checked = state.quiet;
-      this.minor.checked = state.minor;
-      const text = state.q.toLowerCase();
-      this.rows = this.all.filter((row) => (state.minor || !row.minor) && (!state.quiet || row.fields.length) && (!text || row.path.toLowerCase().includes(text)));
-      this.shown.textContent = `${countWords(this.rows)} of ${this.all.filter((row) => row.counted).length} parameters and buffers`;
-      this.empty.textContent = !this.all.length ? "Neither trace says anything about attributes." : state.quiet && !state.q ? "Every attribute met the same fate in both." : "No attribute matches.";
-      this.empty.hidden = this.rows.length > 0;
-      this.table.hidden = !this.rows.length;
-      this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
-      this.list.update(this.rows.length, 0);
-    }
-    destroy() {
-      this.list.destroy();
-    }
-    row(index) {
-      const row = this.rows[index];
-      return h("div.fv-table-row", { role: "row", "aria-rowindex": index + 2, class: `${row.path === this.chosen ? "fv-chosen" : ""} ${row.fields.length ? "" : "fv-row-same"}`, data: { path: row.path }, onclick: (event) => event.target.closest("a") || this.app.navigate({ attribute: row.path, node: null }) }, h("div.fv-mono.fv-clip.fv-clip-start", { role: "cell", title: row.path }, h("bdi", null, row.path)), h("div.fv-clip", { role: "cell", title: row.type }, row.shape ? `${row.shape} ${row.dtype ?? ""}` : row.type), SIDES.map((side) => h("div.fv-clip", { role: "cell" }, row[side] ? [fateBadge(row[side].fate), row[side].reason ? ` ${row[side].reason}` : null] : h("span.fv-muted", null, "absent"))), h("div.fv-clip", { role: "cell" }, this.differs(row)));
-    }
-    differs(row) {
-      if (!row.fields.length) return h("span.fv-muted", null, "=");
-      if (!row.a || !row.b) return `only in ${row.a ? "A" : "B"}`;
-      const said = row.fields.includes("fate") ? row.fields.filter((field2) => field2 !== "step" && field2 !== "locations") : row.fields;
-      return said.map((field2) => ({ step: "decided by another pass", locations: "another constant holds it" })[field2] ?? `another ${field2}`).join(", ");
-    }
-    key(event) {
-      const next = listMove(event, this.rows.findIndex((row) => row.path === this.chosen), this.rows.length, 15);
-      if (next !== null) this.app.navigate({ attribute: this.rows[next].path, node: null });
-    }
-  };
   var ComparisonPassList = class extends PassFrame {
     constructor(app) {
       super(app, { label: "Passes of both traces", quiet: "Only differences" });
@@ -10535,7 +10563,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const [one, other] = reasons;
       const told = other && one.why === other.why ? [`It changed nothing in A and B. ${one.why}`] : reasons.map(({ text }) => text);
       if (!texts.size) return null;
-      return h("p.fv-summary-does", { tabindex: "0" }, [...texts].map(([pass, does]) => h("span", null, texts.size > 1 ? `${pass}: ${does} ` : `${does} `)), told.length ? h("span.fv-why-not", null, told) : null);
+      return h("p.fv-summary-does", { tabindex: "0" }, [...texts].map(([pass2, does]) => h("span", null, texts.size > 1 ? `${pass2}: ${does} ` : `${does} `)), told.length ? h("span.fv-why-not", null, told) : null);
     }
     names({ before, after }) {
       const one = (step) => [h("span.fv-side", { class: `fv-side-${step.side ? "b" : "a"}` }, stepLabel(step)), " ", step.name];
@@ -12090,12 +12118,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.page = null;
       this.layer.replaceChildren();
       this.shown = formatRoute(route);
-      const page = new pages[route.page](this, route);
-      this.page = page;
-      fill(this.stage, page.element);
+      const page2 = new pages[route.page](this, route);
+      this.page = page2;
+      fill(this.stage, page2.element);
       this.retitle();
-      page.update("shown");
-      if (this.page === page && !first) page.heading.focus({ preventScroll: true });
+      page2.update("shown");
+      if (this.page === page2 && !first) page2.heading.focus({ preventScroll: true });
     }
     retitle() {
       if (!this.page) return;

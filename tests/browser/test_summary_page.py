@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from playwright.sync_api import Page, expect
 import freeze_engine as fe
 from tests.browser.accessibility import violations
 from tests.browser.chromium import windowless_chromium
-from tests.browser.pages import each_once
+from tests.browser.pages import each_once, write_comparison
 from tests.builders import empty_trace, failed_trace, small_trace
 from viewer.cli import main
 from viewer.report import write_report
@@ -23,6 +24,10 @@ CUT = """() => [...document.querySelectorAll('.fv-answer *')]
     .filter((one) => one.clientWidth > 0 && getComputedStyle(one).display !== 'inline')
     .filter((one) => one.scrollWidth > one.clientWidth + 1)
     .map((one) => one.className)"""
+
+MARGINS = """[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+    .filter((rule) => rule instanceof CSSPageRule).map((rule) => rule.style.margin)"""
+"""The margins of the paper, which a reader's program may have none of."""
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +146,40 @@ def test_a_report_is_printed_over_pages_and_nothing_is_cut(opened: Opener):
     expect(page.get_by_role("tab", name="Summary")).to_be_hidden()
     assert page.evaluate(CUT.replace(".fv-answer", ".fv-print")) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    fates = paper.locator("section", has_text="What became of the weights").locator("tbody tr td:nth-child(4)")
+    expect(fates.first).to_have_text("preserved")  # what stays is what a reader looks for
+    assert page.evaluate(MARGINS) == ["14mm 12mm"]
+
+
+def test_a_chart_of_zeros_is_a_sentence_on_paper(page: Page, tmp_path: Path):
+    trace = small_trace()
+    (none,) = (one for one in trace.steps[0].numerics if one.reference == "eager")
+    exact = tuple(replace(step, numerics=(none,) if step.numerics else ()) for step in trace.steps)
+    write_report(replace(trace, steps=exact), tmp_path / "exact.html")
+    page.goto((tmp_path / "exact.html").as_uri())
+    expect(page.get_by_role("tab", name="Summary")).to_be_visible()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    chart = page.locator(".fv-print-chart", has_text="Largest error against eager")
+    expect(chart).to_have_text("Largest error against eager 0 at every step")
+    expect(chart.locator("svg")).to_have_count(0)
+
+
+def test_two_traces_are_printed_with_all_that_differs(page: Page, tmp_path: Path):
+    trace = small_trace()
+    fates = (replace(fate, fate="dropped") if fate.path == "block.bn.weight" else fate for fate in trace.attributes)
+    other = replace(trace, name="other", attributes=tuple(fates))
+    write_comparison((trace, other), tmp_path / "two.html")
+    page.goto((tmp_path / "two.html").as_uri())
+    expect(page.get_by_role("tab", name="Summary")).to_be_visible()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.set_viewport_size({"width": 700, "height": 1000})
+    paper = page.locator(".fv-print")
+    expect(paper.locator("header")).to_contain_text("B other")
+    row = paper.locator("section", has_text="Attributes that differ").locator("tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("block.bn.weight")
+    expect(row).to_contain_text("another fate")
+    expect(paper.get_by_text("Passes that made a difference of their own")).to_have_count(0)  # none did
+    assert page.evaluate(CUT.replace(".fv-answer", ".fv-print")) == []
