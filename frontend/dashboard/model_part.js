@@ -206,16 +206,18 @@ export class ModelPart {
    * @param {any} summary
    */
   describe(summary) {
-    const parameters = summary.attributes.filter(
-      (/** @type {any} */ attribute) => attribute.kind === "parameter" && !attribute.same_as,
+    // A parameter may be None, as those of an attention that does without.
+    const weights = summary.attributes.filter(
+      (/** @type {any} */ { kind, shape, same_as: first }) => /^(parameter|buffer)$/.test(kind) && shape && !first,
     );
-    const bytes = parameters.reduce(
+    const bytes = weights.reduce(
       (/** @type {number} */ sum, /** @type {any} */ attribute) => sum + (attribute.nbytes ?? 0),
       0,
     );
     const methods = `${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`;
     const size = bytes ? `, ${bytesText(bytes)}` : "";
-    fill(this.about, h("strong", null, summary.name), ` ${count(parameters.length, "parameter")}${size}, ${methods}`);
+    const counted = count(weights.length, "weight or buffer", "weights and buffers");
+    fill(this.about, h("strong", null, summary.name), ` ${counted}${size}, ${methods}`);
   }
 
   destroy() {

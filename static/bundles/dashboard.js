@@ -732,11 +732,12 @@
       this.inspect();
     }
     describe(summary) {
-      const parameters = summary.attributes.filter((attribute) => attribute.kind === "parameter" && !attribute.same_as);
-      const bytes = parameters.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
+      const weights = summary.attributes.filter(({ kind, shape, same_as: first }) => /^(parameter|buffer)$/.test(kind) && shape && !first);
+      const bytes = weights.reduce((sum, attribute) => sum + (attribute.nbytes ?? 0), 0);
       const methods = `${summary.methods.length === 1 ? "method" : "methods"} ${summary.methods.join(", ")}`;
       const size = bytes ? `, ${bytesText(bytes)}` : "";
-      fill(this.about, h("strong", null, summary.name), ` ${count(parameters.length, "parameter")}${size}, ${methods}`);
+      const counted = count(weights.length, "weight or buffer", "weights and buffers");
+      fill(this.about, h("strong", null, summary.name), ` ${counted}${size}, ${methods}`);
     }
     destroy() {
       this.gone = true;

@@ -564,7 +564,7 @@ def test_the_form_says_the_same_as_its_command(opened: Opener) -> None:
     page = opened("?record=")
     describe(page, attributes=[attribute("sub.weight"), attribute("sub.version", "attribute")], methods=["forward"])
     page.get_by_role("combobox", name="File or example").fill("/models/it's.pt")
-    expect(page.get_by_text("Small 1 parameter, 48 B")).to_be_visible()
+    expect(page.get_by_text("Small 1 weight or buffer, 48 B")).to_be_visible()
     page.get_by_role("button", name="Add an input").click()
     page.get_by_role("textbox", name="Shape").fill("2, 16")
     page.get_by_role("combobox", name="Data type").select_option("int64")
@@ -739,6 +739,16 @@ def form_inputs(page: Page) -> list[str]:
     """The inputs that the form's command names."""
     words = shlex.split(page.get_by_label("The same as a command").inner_text())
     return list(parse_command_line(words[1:]).inputs)
+
+
+def test_the_form_counts_the_weights_that_a_freeze_will(opened: Opener) -> None:
+    page = opened("?record=")
+    absent = attribute("attention.k_proj_weight") | {"type": "NoneType", "shape": None, "dtype": None, "nbytes": 0}
+    tied = attribute("head.weight") | {"same_as": "words.weight"}
+    mean = attribute("norm.running_mean", "buffer")
+    describe(page, attributes=[attribute("words.weight"), absent, tied, mean], methods=["forward"])
+    page.get_by_role("combobox", name="File or example").fill("/models/a.pt")
+    expect(page.get_by_text("Small 2 weights and buffers, 96 B, method forward")).to_be_visible()
 
 
 def test_the_form_shows_the_signature_and_never_overwrites_an_edit(opened: Opener) -> None:
