@@ -92,6 +92,7 @@ from .missing_measurements import (
 )
 from .name_texts import (
     listed as listed,
+    natural_order as natural_order,
 )
 from .node_provenance import (
     NodeEnd as NodeEnd,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 MOST_LISTED = 4
@@ -24,3 +25,13 @@ def listed(names: Iterable[str], most: int = MOST_LISTED, joint: str = ", ") -> 
     if len(found) <= most:
         return joint.join(found)
     return f"{', '.join(found[:most])} and {len(found) - most} more"
+
+
+def natural_order(path: str) -> list[tuple[int, str]]:
+    """Returns a key by which paths are sorted as people count: ``layers.2`` before ``layers.10``.
+
+    Args:
+        path: of a module or an attribute.
+    """
+    parts = re.split(r"0*([0-9]+)", path)
+    return [(len(part) if place % 2 else 0, part) for place, part in enumerate(parts)]

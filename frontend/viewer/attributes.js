@@ -312,10 +312,13 @@ function parseSort(text) {
   return text.startsWith("-") ? [text.slice(1), true] : [text, false];
 }
 
+const NAMES = new Intl.Collator("en", { numeric: true }); // layer 2 comes before layer 10
+
 /**
  * @param {any} one
  * @param {any} other
  */
 function compare(one, other) {
+  if (typeof one === "string" && typeof other === "string") return NAMES.compare(one, other);
   return one < other ? -1 : one > other ? 1 : 0;
 }

@@ -2224,7 +2224,9 @@
   function parseSort(text) {
     return text.startsWith("-") ? [text.slice(1), true] : [text, false];
   }
+  var NAMES = new Intl.Collator("en", { numeric: true });
   function compare(one, other) {
+    if (typeof one === "string" && typeof other === "string") return NAMES.compare(one, other);
     return one < other ? -1 : one > other ? 1 : 0;
   }
   function failureBanner(app) {

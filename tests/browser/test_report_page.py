@@ -11,11 +11,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import freeze_engine as fe
+from freeze_engine import analysis
 from freeze_engine.trace import Failure, Notice, graph_lines
 from tests.browser.chromium import PATIENCE_MS
 from tests.browser.pages import each_once, open_at, painted, resize, settle, state, until
 from tests.builders import empty_trace, failed_trace, small_trace, synthetic_trace
 from viewer.report import write_report
+from viewer.text.stats import stats_text
 
 ATTACK = '</script><script>window.__pwned=1</script><img src=x onerror="window.__pwned=1"><!--'
 LITERAL = {"origin", "backend", "change", "fate", "reason", "relation", "verdict", "reference"}
@@ -168,6 +170,15 @@ def test_attributes_are_filtered_and_sorted(opened):
     assert page.locator("[data-path]").evaluate_all(paths)[:3] == ["block.conv.weight", "block.bn.weight", "count"]
 
 
+def test_attributes_are_sorted_as_people_count(page, tmp_path):
+    paths = [f"layers.{number}.weight" for number in (1, 10, 100, 2, 20)]
+    fates = tuple(fe.AttributeFate(path, "parameter", "Tensor", None, None, 4, "inlined") for path in paths)
+    open_trace(page, replace(small_trace(), attributes=fates), tmp_path, "tab=attributes")
+    shown = page.locator("[data-path]").evaluate_all("all => all.map((one) => one.dataset.path)")
+    assert shown == [f"layers.{number}.weight" for number in (1, 2, 10, 20, 100)]
+    assert "layers.1.weight, layers.2.weight, layers.10.weight" in stats_text(replace(small_trace(), attributes=fates))
+
+
 def test_submodules_and_flags_are_hidden_until_they_are_switched_on(page, tmp_path):
     def fate(path, kind, fate):
         return fe.AttributeFate(path, kind, "bool", None, None, 0, fate)
@@ -230,7 +241,8 @@ def test_a_long_table_keeps_few_rows_in_the_page(opened):
     assert page.locator("[data-path]").count() < 80
     page.locator("#fv1-pane-attributes [role=rowgroup]").focus()
     page.keyboard.press("End")
-    last = page.evaluate("viewer.model.attributes.at(-1).path")
+    paths = page.evaluate("viewer.model.attributes.map((one) => one.path)")
+    last = max(paths, key=analysis.natural_order)
     expect(page.locator(f"[data-path='{last}']")).to_be_visible()
     assert state(page)["attribute"] == last
 

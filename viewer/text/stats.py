@@ -224,7 +224,8 @@ def _tied(fates: list[fe.AttributeFate]) -> Iterator[str]:
 
 
 def _largest(fates: list[fe.AttributeFate]) -> str:
-    return analysis.listed((fate.path for fate in sorted(fates, key=lambda fate: -fate.nbytes)), _SHOWN_PATHS)
+    ordered = sorted(fates, key=lambda fate: (-fate.nbytes, analysis.natural_order(fate.path)))
+    return analysis.listed((fate.path for fate in ordered), _SHOWN_PATHS)
 
 
 def _near_misses(trace: fe.Trace) -> Iterator[str]:
