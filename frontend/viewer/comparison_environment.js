@@ -27,6 +27,7 @@ export class ComparisonEnvironmentPanel {
     this.element = h(
       "div.fv-panel-body.fv-scroll.fv-two-settings",
       { tabindex: "0", role: "region", "aria-label": "Settings" },
+      h("h2.fv-unseen", null, "Settings"), // no pass is shown above, whose name is the heading elsewhere
       grid("Traces", ["", "Model", "Made", "By"], traces),
       rows.length
         ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows)

@@ -74,6 +74,7 @@ export class ComparisonPassList extends PassFrame {
       this.list,
       this.grouped(places, (/** @type {number} */ place) => passRows[place]),
     );
+    this.list.setAttribute("role", places.length ? "listbox" : "group"); // a list box has options
     if (!places.length) {
       fill(
         this.list,

@@ -15,6 +15,7 @@ export class EnvironmentPanel {
     this.element = h(
       "div.fv-panel-body.fv-scroll",
       null,
+      h("h2.fv-unseen", null, "Environment"), // no pass is shown above, whose name is the heading elsewhere
       h(
         "div.fv-columns",
         null,

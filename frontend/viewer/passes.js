@@ -114,6 +114,7 @@ export class PassList extends PassFrame {
       this.list,
       this.grouped(steps, (/** @type {ViewStep} */ step) => step),
     );
+    this.list.setAttribute("role", steps.length ? "listbox" : "group"); // a list box has options
     if (!steps.length) {
       fill(this.list, h("p.fv-empty", null, this.app.model.steps.length ? "No pass matches." : "No passes."));
     }

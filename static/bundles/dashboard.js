@@ -3649,7 +3649,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.id = "environment";
       this.label = "Environment";
       const { environment } = app.model.view;
-      this.element = h("div.fv-panel-body.fv-scroll", null, h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
+      this.element = h("div.fv-panel-body.fv-scroll", null, h("h2.fv-unseen", null, "Environment"), h("div.fv-columns", null, section("Recorded with", environment.call ? this.call(environment.call) : h("p.fv-muted", null, "unknown")), this.notices(environment.notices, "Notices", "fv-warn"), section("Recording", pairs(environment.recording)), section("Machine", pairs(environment.machine)), environment.options.length ? section("Options", pairs(environment.options)) : null, section("Inputs", environment.inputs.length ? pairs(environment.inputs) : h("p.fv-muted", null, "Recorded without inputs: nothing was measured.")), this.notices(environment.facts, "About this environment"), environment.settings.length ? section("Relevant settings", pairs(environment.settings)) : null, environment.baselines.length ? section(term(app, "baseline", "Compared with"), baselines(environment.baselines)) : null));
     }
     call(text) {
       return h("div.fv-call", null, h("pre", { tabindex: "0" }, text), h("button.fv-button", { type: "button", onclick: () => this.app.copy(text) }, "Copy"));
@@ -8714,6 +8714,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.count.textContent = `${steps.length} of ${this.app.model.steps.length}`;
       this.options.clear();
       fill(this.list, this.grouped(steps, (step) => step));
+      this.list.setAttribute("role", steps.length ? "listbox" : "group");
       if (!steps.length) {
         fill(this.list, h("p.fv-empty", null, this.app.model.steps.length ? "No pass matches." : "No passes."));
       }
@@ -10450,7 +10451,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.count = settings.length;
       const rows = settings.map(({ subject, name: name2, a, b }) => line2([subject, name2, a ?? "absent", b ?? "absent"]));
       const traces = SIDES.map((side, index) => h("tr", null, h("td", null, sideSign(index)), h("td", null, names[index]), h("td.fv-num", null, made[index] || "unknown"), h("td.fv-mono.fv-wrap", null, calls[index] || "unknown")));
-      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", { tabindex: "0", role: "region", "aria-label": "Settings" }, grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), noticeTable("Notices", notices2), noticeTable("About this environment", facts2), failures.some(Boolean) ? grid("How the recordings ended", ["A", "B"], [line2(failures.map((text) => text ?? "without an error"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line2([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
+      this.element = h("div.fv-panel-body.fv-scroll.fv-two-settings", { tabindex: "0", role: "region", "aria-label": "Settings" }, h("h2.fv-unseen", null, "Settings"), grid("Traces", ["", "Model", "Made", "By"], traces), rows.length ? grid("Differences of request, inputs and environment", ["", "Name", "A", "B"], rows) : section("Settings", h("p.fv-muted", null, "Options, inputs and environment are the same in both.")), noticeTable("Notices", notices2), noticeTable("About this environment", facts2), failures.some(Boolean) ? grid("How the recordings ended", ["A", "B"], [line2(failures.map((text) => text ?? "without an error"))]) : null, misses.some((side) => side.length) ? grid("Near misses of one trace only", ["", "Fold", "Node", "Why not", "Evidence"], misses.flatMap((side, index) => side.map((miss) => line2([sideSign(index), miss.kind, `%${miss.node}`, miss.reason, miss.detail])))) : null);
     }
     render() {
     }
@@ -10507,6 +10508,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.count.textContent = `${places.length} of ${passRows.length}`;
       this.options.clear();
       fill(this.list, this.grouped(places, (place2) => passRows[place2]));
+      this.list.setAttribute("role", places.length ? "listbox" : "group");
       if (!places.length) {
         fill(this.list, h("p.fv-empty", null, passRows.length ? state.passes ? "No pass matches." : "No pass differs." : "No passes."));
       }

@@ -45,6 +45,9 @@ def test_every_tab_of_a_trace(page: Page, reports: Callable[[str], Path], kind: 
         painted(page)
         name = tab.inner_text()
         wrong += [f"{name}, {found}" for found in layouts(page)]
-        page.evaluate(f"viewer.setTheme('{('light', 'dark')[at % 2]}')")
-        wrong += [f"{name}, {found}" for found in axe(page)]
+        for theme, (width, height) in zip(("light", "dark"), (SIZES[0], SIZES[-1])[:: (1, -1)[at % 2]], strict=True):
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate(f"viewer.setTheme('{theme}')")
+            painted(page)
+            wrong += [f"{name}, {theme}, {width} px, {found}" for found in axe(page)]
     assert wrong == [], "\n".join(wrong)
