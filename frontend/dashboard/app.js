@@ -2,6 +2,7 @@
 
 import { fill, h, toClipboard } from "../viewer/dom.js";
 import { emptyRequest, toCommand } from "./command.js";
+import { Consents } from "./consents.js";
 import { Drop } from "./drop.js";
 import { chooseFile, isTrace } from "./files.js";
 import { errorText } from "./upload.js";
@@ -12,11 +13,12 @@ import { JobPage } from "./job.js";
 import { Keyboard } from "./keyboard.js";
 import { Messages } from "./messages.js";
 import { button, dialog, iconButton, sign } from "./pieces.js";
+import { Place } from "./place.js";
 import { RunningBadge } from "./running_badge.js";
 import { SweepPage } from "./sweep.js";
 import { Theme } from "./theme.js";
 import { ComparePage, TracePage } from "./trace.js";
-import { formatRoute, parseRoute } from "./words.js";
+import { formatRoute } from "./words.js";
 
 export class Dashboard {
   /**
@@ -31,18 +33,14 @@ export class Dashboard {
     this.stage = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
     this.layer = /** @type {ElementOf<"div">} */ (/** @type {any} */ (undefined));
     this.gone = false;
-    this.shown = ""; // the address of the page
     this.chosenBackend = /** @type {string | undefined} */ (undefined);
     this.root = root;
     this.channel = channel;
     /** @type {Map<string, RecordingRequest>} */
     this.requests = new Map(); // what each recording that was started from here was asked, by its id
     this.summaries = new Map();
-    /** @type {Map<string, unknown>} */
-    this.agreed = new Map(); // models that the user opens without a sandbox, and the file that each of them names
+    this.consents = new Consents();
     this.lastFolder = /** @type {string | undefined} */ (undefined);
-    /** @type {Map<string, number>} */
-    this.scrolls = new Map();
     /** @type {(() => unknown)[]} */
     this.stops = [];
     /** @type {Page | null} */
@@ -53,8 +51,9 @@ export class Dashboard {
     this.running = new RunningBadge(this);
     this.drop = new Drop(this);
     this.build();
+    this.place = new Place(this.stage, (route) => this.show(route));
     this.listen();
-    this.start();
+    this.place.start(channel.site.start);
   }
 
   build() {
@@ -105,7 +104,7 @@ export class Dashboard {
       this.stops.push(() => where.removeEventListener(event, run));
     };
     watch(document, "keydown", (/** @type {PointerEvent} */ event) => this.keyboard.hear(event));
-    watch(window, "popstate", () => this.follow());
+    watch(window, "popstate", () => this.place.follow());
     this.drop.listen((event, run) => watch(this.root, event, run));
     for (const name of /** @type {const} */ (["site", "library", "jobs"])) {
       this.stops.push(this.channel.on(name, () => this.news(name)));
@@ -123,25 +122,13 @@ export class Dashboard {
 
   // --- where one is
 
-  start() {
-    const { start } = this.channel.site;
-    // A state was written by this page: it is being reloaded, and stays where it is.
-    const fresh = history.state === null && parseRoute(location.search).page === "home";
-    if (fresh && start) history.replaceState({ freezer: true }, "", start);
-    this.show(parseRoute(location.search));
-  }
-
   /**
    * Goes to another page.
    * @param {Route} route see parseRoute
    * @param {{ replace?: boolean, fragment?: string, state?: object }} [how] `replace` leaves nothing to come back to; `state` is kept with the address
    */
-  go(route, { replace = false, fragment = "", state = {} } = {}) {
-    const url = location.pathname + formatRoute(route) + fragment;
-    this.keepScroll();
-    if (replace) history.replaceState({ freezer: true, ...state }, "", url);
-    else history.pushState({ freezer: true, ...state }, "", url);
-    this.show(route);
+  go(route, how) {
+    this.place.go(route, how);
   }
 
   /**
@@ -150,22 +137,8 @@ export class Dashboard {
    */
   rename(route, state = {}) {
     if (!this.page) return;
-    this.shown = formatRoute(route);
-    history.replaceState({ freezer: true, ...state }, "", location.pathname + this.shown);
+    this.place.rename(route, state);
     this.retitle();
-  }
-
-  /** The browser went back or forward; within one trace, the viewer follows by itself. */
-  follow() {
-    const route = parseRoute(location.search);
-    if (formatRoute(route) === this.shown) return;
-    this.keepScroll();
-    this.show(route);
-    /** @type {Element} */ (this.stage.firstElementChild).scrollTop = this.scrolls.get(this.shown) ?? 0;
-  }
-
-  keepScroll() {
-    if (this.stage.firstElementChild) this.scrolls.set(this.shown, this.stage.firstElementChild.scrollTop);
   }
 
   /** @param {Route} route */
@@ -184,7 +157,6 @@ export class Dashboard {
     this.page?.destroy?.();
     this.page = null;
     this.layer.replaceChildren();
-    this.shown = formatRoute(route);
     const page = new pages[route.page](this, route);
     this.page = page;
     fill(this.stage, page.element);
@@ -223,7 +195,7 @@ export class Dashboard {
   /** @param {RecordingRequest} request */
   async record(request) {
     const call = toCommand(request, this.backend(request.backend), this.channel.site);
-    const { job } = await this.ask({ type: "record", call, ...this.consents(request), ...request });
+    const { job } = await this.ask({ type: "record", call, ...this.consents.ofRequest(request), ...request });
     this.requests.set(job, request);
     this.go({ page: "job", id: job });
   }
@@ -319,23 +291,6 @@ export class Dashboard {
   }
 
   /**
-   * The consent to open a model without a sandbox, as part of a message; empty without consent.
-   * @param {string} model
-   */
-  consent(model) {
-    return this.agreed.has(model) ? { consent: this.agreed.get(model) } : {};
-  }
-
-  /**
-   * The consents to what a request opens without a sandbox, as part of a message.
-   * @param {RecordingRequest} request
-   */
-  consents({ model, float_model: floatModel }) {
-    const agreed = floatModel && this.agreed.get(floatModel);
-    return { ...this.consent(model), ...(agreed ? { float_consent: agreed } : {}) };
-  }
-
-  /**
    * The summary of a model; requested once, since inspecting takes a separate process.
    * @param {string} model
    * @param {string[]} imports the modules to import before it is opened
@@ -343,7 +298,7 @@ export class Dashboard {
   inspect(model, imports) {
     const key = [model, ...imports].join("\n");
     if (!this.summaries.has(key)) {
-      const asked = this.ask({ type: "inspect", model, imports, ...this.consent(model) });
+      const asked = this.ask({ type: "inspect", model, imports, ...this.consents.of(model) });
       this.summaries.set(key, asked);
       asked.catch(() => this.summaries.delete(key));
     }

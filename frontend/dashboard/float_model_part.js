@@ -48,7 +48,7 @@ export class FloatModelPart {
   /** Resolves to whether the model may be opened; shows why not, or asks where there is no sandbox. */
   async look() {
     const { float_model: model } = this.form.request;
-    if (!model || model.startsWith("example:") || this.app.agreed.has(model)) return true;
+    if (!model || model.startsWith("example:") || this.app.consents.has(model)) return true;
     const found = await this.app.ask({ type: "sandbox", model }).catch((/** @type {Error} */ error) => error);
     if (this.form.request.float_model !== model) return false;
     const isRead = "existing" in found && found.existing;
@@ -65,7 +65,7 @@ export class FloatModelPart {
    */
   askConsent(model, { model: file, problem, danger }) {
     const agree = () => {
-      this.app.agreed.set(model, file);
+      this.app.consents.add(model, file);
       fill(this.question);
     };
     if (!this.question.firstChild) fill(this.question, consentTo(problem, danger, agree));

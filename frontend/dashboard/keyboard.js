@@ -52,7 +52,7 @@ export class Keyboard {
       path.some((/** @type {HTMLElement} */ element) => element.matches?.(selector));
     if (within("dialog") || app.layer.querySelector("dialog[open]")) return;
     const typing = within("input:not([type=checkbox]), select, textarea");
-    if (event.key === "Escape") return typing ? path[0].blur() : app.shown !== "?" && app.go({ page: "home" });
+    if (event.key === "Escape") return typing ? path[0].blur() : app.place.shown !== "?" && app.go({ page: "home" });
     const act = typing ? undefined : /** @type {Record<string, any>} */ (this.acts)[event.key];
     if (!act) return;
     event.preventDefault();

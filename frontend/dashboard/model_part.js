@@ -124,7 +124,7 @@ export class ModelPart {
    * @param {any} model
    */
   async mayOpen(model) {
-    if (model.startsWith("example:") || this.app.agreed.has(model)) return true;
+    if (model.startsWith("example:") || this.app.consents.has(model)) return true;
     const found = await this.app.ask({ type: "sandbox", model }).catch((/** @type {Error} */ error) => error);
     if (this.form.request.model !== model || this.gone) return false;
     if (found instanceof Error) {
@@ -144,7 +144,7 @@ export class ModelPart {
   askConsent(model, { model: file, problem, danger }) {
     this.form.tree.say("The model was not opened.");
     const agree = () => {
-      this.app.agreed.set(model, file);
+      this.app.consents.add(model, file);
       this.inspected = null;
       this.inspect();
     };

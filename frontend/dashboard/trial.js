@@ -81,7 +81,7 @@ export class CallTrial {
     this.key = key;
     fill(this.element, h("span.fd-spinner", { "aria-hidden": "true" }), "Trying one call of the model …");
     const outcome = await this.app
-      .ask({ type: "try", ...question, ...this.app.consent(question.model) })
+      .ask({ type: "try", ...question, ...this.app.consents.of(question.model) })
       .catch((/** @type {Error} */ error) => ({ refused: error.message }));
     if (this.gone || this.key !== key) return;
     this.outcome = outcome;

@@ -184,6 +184,24 @@
   function toCommand(request, backend, site) {
     return toWords(request, backend, site).map(quote).join(" ");
   }
+  var Consents = class {
+    constructor() {
+      this.agreed = /* @__PURE__ */ new Map();
+    }
+    has(model) {
+      return this.agreed.has(model);
+    }
+    add(model, file) {
+      this.agreed.set(model, file);
+    }
+    of(model) {
+      return this.agreed.has(model) ? { consent: this.agreed.get(model) } : {};
+    }
+    ofRequest({ model, float_model: floatModel }) {
+      const agreed = floatModel && this.agreed.get(floatModel);
+      return { ...this.of(model), ...agreed ? { float_consent: agreed } : {} };
+    }
+  };
   var BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
   var TIME_UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
   function bytesText(nbytes) {
@@ -686,7 +704,7 @@
       else this.form.known(result.summary);
     }
     async mayOpen(model) {
-      if (model.startsWith("example:") || this.app.agreed.has(model)) return true;
+      if (model.startsWith("example:") || this.app.consents.has(model)) return true;
       const found = await this.app.ask({ type: "sandbox", model }).catch((error2) => error2);
       if (this.form.request.model !== model || this.gone) return false;
       if (found instanceof Error) {
@@ -700,7 +718,7 @@
     askConsent(model, { model: file, problem, danger }) {
       this.form.tree.say("The model was not opened.");
       const agree = () => {
-        this.app.agreed.set(model, file);
+        this.app.consents.add(model, file);
         this.inspected = null;
         this.inspect();
       };
@@ -773,7 +791,7 @@
     }
     async look() {
       const { float_model: model } = this.form.request;
-      if (!model || model.startsWith("example:") || this.app.agreed.has(model)) return true;
+      if (!model || model.startsWith("example:") || this.app.consents.has(model)) return true;
       const found = await this.app.ask({ type: "sandbox", model }).catch((error3) => error3);
       if (this.form.request.float_model !== model) return false;
       const isRead = "existing" in found && found.existing;
@@ -785,7 +803,7 @@
     }
     askConsent(model, { model: file, problem, danger }) {
       const agree = () => {
-        this.app.agreed.set(model, file);
+        this.app.consents.add(model, file);
         fill(this.question);
       };
       if (!this.question.firstChild) fill(this.question, consentTo(problem, danger, agree));
@@ -1466,7 +1484,7 @@
     async ask({ own, ...question }, key) {
       this.key = key;
       fill(this.element, h("span.fd-spinner", { "aria-hidden": "true" }), "Trying one call of the model …");
-      const outcome = await this.app.ask({ type: "try", ...question, ...this.app.consent(question.model) }).catch((error2) => ({ refused: error2.message }));
+      const outcome = await this.app.ask({ type: "try", ...question, ...this.app.consents.of(question.model) }).catch((error2) => ({ refused: error2.message }));
       if (this.gone || this.key !== key) return;
       this.outcome = outcome;
       this.show(outcome, own);
@@ -11518,7 +11536,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const within = (selector) => path.some((element3) => element3.matches?.(selector));
       if (within("dialog") || app.layer.querySelector("dialog[open]")) return;
       const typing = within("input:not([type=checkbox]), select, textarea");
-      if (event.key === "Escape") return typing ? path[0].blur() : app.shown !== "?" && app.go({ page: "home" });
+      if (event.key === "Escape") return typing ? path[0].blur() : app.place.shown !== "?" && app.go({ page: "home" });
       const act2 = typing ? void 0 : this.acts[event.key];
       if (!act2) return;
       event.preventDefault();
@@ -11545,6 +11563,44 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       if (!text || text === this.live.textContent || !soon && now - this.announced < ANNOUNCE_MS) return;
       this.announced = now;
       this.live.textContent = text;
+    }
+  };
+  var Place = class {
+    constructor(stage, show) {
+      this.stage = stage;
+      this.show = show;
+      this.shown = "";
+      this.scrolls = /* @__PURE__ */ new Map();
+    }
+    start(start) {
+      const fresh = history.state === null && parseRoute(location.search).page === "home";
+      if (fresh && start) history.replaceState({ freezer: true }, "", start);
+      this.arrive(parseRoute(location.search));
+    }
+    go(route, { replace = false, fragment = "", state = {} } = {}) {
+      const url = location.pathname + formatRoute(route) + fragment;
+      this.keepScroll();
+      if (replace) history.replaceState({ freezer: true, ...state }, "", url);
+      else history.pushState({ freezer: true, ...state }, "", url);
+      this.arrive(route);
+    }
+    rename(route, state = {}) {
+      this.shown = formatRoute(route);
+      history.replaceState({ freezer: true, ...state }, "", location.pathname + this.shown);
+    }
+    follow() {
+      const route = parseRoute(location.search);
+      if (formatRoute(route) === this.shown) return;
+      this.keepScroll();
+      this.arrive(route);
+      this.stage.firstElementChild.scrollTop = this.scrolls.get(this.shown) ?? 0;
+    }
+    arrive(route) {
+      this.shown = formatRoute(route);
+      this.show(route);
+    }
+    keepScroll() {
+      if (this.stage.firstElementChild) this.scrolls.set(this.shown, this.stage.firstElementChild.scrollTop);
     }
   };
   var RunningBadge = class {
@@ -12035,15 +12091,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.stage = void 0;
       this.layer = void 0;
       this.gone = false;
-      this.shown = "";
       this.chosenBackend = void 0;
       this.root = root;
       this.channel = channel;
       this.requests = /* @__PURE__ */ new Map();
       this.summaries = /* @__PURE__ */ new Map();
-      this.agreed = /* @__PURE__ */ new Map();
+      this.consents = new Consents();
       this.lastFolder = void 0;
-      this.scrolls = /* @__PURE__ */ new Map();
       this.stops = [];
       this.page = null;
       this.theme = new Theme(root, () => this.page?.viewer?.setTheme(this.theme.choice));
@@ -12052,8 +12106,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.running = new RunningBadge(this);
       this.drop = new Drop(this);
       this.build();
+      this.place = new Place(this.stage, (route) => this.show(route));
       this.listen();
-      this.start();
+      this.place.start(channel.site.start);
     }
     build() {
       this.lost = h("div.fd-lost", { role: "alert", hidden: true });
@@ -12073,7 +12128,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
         this.stops.push(() => where.removeEventListener(event, run2));
       };
       watch(document, "keydown", (event) => this.keyboard.hear(event));
-      watch(window, "popstate", () => this.follow());
+      watch(window, "popstate", () => this.place.follow());
       this.drop.listen((event, run2) => watch(this.root, event, run2));
       for (const name2 of ["site", "library", "jobs"]) {
         this.stops.push(this.channel.on(name2, () => this.news(name2)));
@@ -12087,34 +12142,13 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.gone = true;
       fill(this.root);
     }
-    start() {
-      const { start } = this.channel.site;
-      const fresh = history.state === null && parseRoute(location.search).page === "home";
-      if (fresh && start) history.replaceState({ freezer: true }, "", start);
-      this.show(parseRoute(location.search));
-    }
-    go(route, { replace = false, fragment = "", state = {} } = {}) {
-      const url = location.pathname + formatRoute(route) + fragment;
-      this.keepScroll();
-      if (replace) history.replaceState({ freezer: true, ...state }, "", url);
-      else history.pushState({ freezer: true, ...state }, "", url);
-      this.show(route);
+    go(route, how) {
+      this.place.go(route, how);
     }
     rename(route, state = {}) {
       if (!this.page) return;
-      this.shown = formatRoute(route);
-      history.replaceState({ freezer: true, ...state }, "", location.pathname + this.shown);
+      this.place.rename(route, state);
       this.retitle();
-    }
-    follow() {
-      const route = parseRoute(location.search);
-      if (formatRoute(route) === this.shown) return;
-      this.keepScroll();
-      this.show(route);
-      this.stage.firstElementChild.scrollTop = this.scrolls.get(this.shown) ?? 0;
-    }
-    keepScroll() {
-      if (this.stage.firstElementChild) this.scrolls.set(this.shown, this.stage.firstElementChild.scrollTop);
     }
     show(route) {
       const pages = { home: HomePage, folder: FolderPage, sweep: SweepPage, record: FormPage, job: JobPage, trace: TracePage, compare: ComparePage };
@@ -12122,7 +12156,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       this.page?.destroy?.();
       this.page = null;
       this.layer.replaceChildren();
-      this.shown = formatRoute(route);
       const page2 = new pages[route.page](this, route);
       this.page = page2;
       fill(this.stage, page2.element);
@@ -12146,7 +12179,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     async record(request) {
       const call = toCommand(request, this.backend(request.backend), this.channel.site);
-      const { job } = await this.ask({ type: "record", call, ...this.consents(request), ...request });
+      const { job } = await this.ask({ type: "record", call, ...this.consents.ofRequest(request), ...request });
       this.requests.set(job, request);
       this.go({ page: "job", id: job });
     }
@@ -12197,17 +12230,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const { backends } = this.channel.site;
       return backends.find((one) => one.id === id) ?? backends[0];
     }
-    consent(model) {
-      return this.agreed.has(model) ? { consent: this.agreed.get(model) } : {};
-    }
-    consents({ model, float_model: floatModel }) {
-      const agreed = floatModel && this.agreed.get(floatModel);
-      return { ...this.consent(model), ...agreed ? { float_consent: agreed } : {} };
-    }
     inspect(model, imports) {
       const key = [model, ...imports].join("\n");
       if (!this.summaries.has(key)) {
-        const asked = this.ask({ type: "inspect", model, imports, ...this.consent(model) });
+        const asked = this.ask({ type: "inspect", model, imports, ...this.consents.of(model) });
         this.summaries.set(key, asked);
         asked.catch(() => this.summaries.delete(key));
       }
