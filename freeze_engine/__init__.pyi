@@ -61,16 +61,18 @@ from .models.examples import (
 from .models.loading import (
     load_model as load_model,
 )
+from .requests.criteria import (
+    AccuracyCriterion as AccuracyCriterion,
+    CommandCriterion as CommandCriterion,
+    LatencyCriterion as LatencyCriterion,
+)
 from .requests.inputs import (
     Inputs as Inputs,
 )
 from .requests.options import (
     CHECKS as CHECKS,
-    AccuracyCriterion as AccuracyCriterion,
     AOTInductorOptions as AOTInductorOptions,
-    CommandCriterion as CommandCriterion,
     InductorOptions as InductorOptions,
-    LatencyCriterion as LatencyCriterion,
     Measure as Measure,
     TorchScriptOptions as TorchScriptOptions,
 )

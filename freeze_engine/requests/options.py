@@ -63,7 +63,7 @@ class TorchScriptOptions:
         no_help="skip the folds that may change results slightly",
     )
     optimize_for_inference: bool = option(
-        False, "switch", "Optimize for inference", "go on with torch.jit.optimize_for_inference"
+        False, "switch", "Optimize for inference", "then run torch.jit.optimize_for_inference, too"
     )
     other_methods: tuple[str, ...] = option(
         (),
@@ -112,7 +112,7 @@ class InductorOptions:
         None,
         "yes_no",
         "Sizes of the inputs",
-        "symbols for sizes: such a graph serves every shape, while one with numbers is compiled anew for each",
+        "symbols for sizes: one graph then serves every shape; one with numbers is compiled again for each",
         choices=(
             Choice(None, "numbers, until they change"),
             Choice(True, "symbols from the start"),
@@ -201,8 +201,8 @@ class Measure:
             are, so any other device is named in a notice and left out.
         seconds: time to spend on latencies per device, in s, warm-up apart; up to twice that if the rounds differ much.
         threads: intra-op threads to measure with, ``None`` for torch's setting; restored afterwards.
-        input_sets: how many inputs to take numeric errors on: the given ones, and generated ones of the same shapes and
-            dtypes beyond the first.
+        input_sets: how many inputs to measure numeric errors on: the given ones, and generated ones of the same shapes
+            and dtypes beyond the first.
         values: whether the trace keeps numbers of weights and constants: histograms, zeros, the first elements.
             Without, it keeps smallest, largest, mean and standard deviation only.
         runtime: whether to look at the graph that TorchScript's executor makes of the frozen module after warm-up; with
@@ -233,7 +233,7 @@ class Measure:
         3,
         "count",
         "Sets of inputs",
-        "inputs to take numeric errors on: the given ones, and generated ones like them",
+        "inputs to measure numeric errors on: the given ones, and generated ones like them",
         needs="numerics",
     )
     values: bool = option(
@@ -241,14 +241,14 @@ class Measure:
         "switch",
         "Values of weights",
         "histogram, zeros and first numbers of each weight and constant, kept in the trace",
-        no_help="keep no histograms, zeros or first numbers of weights in the trace",
+        no_help="leave histograms, counts of zeros and first numbers of weights out of the trace",
     )
     runtime: bool = option(
         True,
         "switch",
         "Executor's graph",
         "what TorchScript's executor makes of the frozen module after warm-up, and its kernels' share of the time",
-        no_help="do not look at the graph that TorchScript's executor makes of the frozen module",
+        no_help="do not record the graph that TorchScript's executor makes of the frozen module",
     )
 
     def __post_init__(self) -> None:
@@ -263,49 +263,6 @@ class Measure:
         for name, value in (("threads", self.threads), ("input_sets", self.input_sets)):
             if value is not None and value < 1:
                 raise FreezerError(f"{name}={value}: it must be at least 1")
-
-
-@dataclass(frozen=True, slots=True)
-class AccuracyCriterion:
-    """The criterion that a candidate's outputs are those of the eager module.
-
-    Attributes:
-        max_error: largest absolute difference to accept, ``None`` for the tolerances of ``torch.testing.assert_close``.
-        input_sets: as of `Measure`.
-        limit_s: time limit for one candidate, in s; one that takes longer is bad.
-    """
-
-    max_error: float | None = None
-    input_sets: int = 3
-    limit_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LatencyCriterion:
-    """The criterion that a candidate is no slower than an earlier one, run in turns with it.
-
-    Attributes:
-        seconds: to spend on each comparison, in s, warm-up apart.
-        margin: relative slowdown to accept; what noise could explain is never claimed.
-        limit_s: as of `AccuracyCriterion`.
-    """
-
-    seconds: float = 3.0
-    margin: float = 0.01
-    limit_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CommandCriterion:
-    """A command that gets the candidate as a file: exit code 0 is good, 125 skips it, others to 127 are bad.
-
-    Attributes:
-        words: the command; the file is added as its last argument.
-        limit_s: time limit of one run, in s; a candidate that takes longer is bad.
-    """
-
-    words: tuple[str, ...]
-    limit_s: float | None = None
 
 
 def unmeasured(asked: Measure) -> Measure | None:

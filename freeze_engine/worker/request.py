@@ -115,7 +115,7 @@ class RecordRequest:
         None,
         "seconds",
         "Time limit, seconds",
-        "end the recording after so many seconds, such as one that hangs",
+        "end the recording after this many seconds, for example if it hangs",
         flag="limit",
         empty="none",
     )
@@ -131,7 +131,7 @@ class RecordRequest:
         (),
         "choices",
         "Checks",
-        "check this of the frozen module afterwards",
+        "run this check on the frozen module afterwards",
         flag="check",
         metavar="NAME",
         choices=_CHECKS,
@@ -140,7 +140,7 @@ class RecordRequest:
         False,
         "switch",
         "What each pass contributes",
-        "freeze again without each pass, to measure what it contributes; takes that many freezes more",
+        "freeze again without each pass in turn, to measure what it contributes; takes one more freeze for each",
     )
     float_model: str | None = option(
         None,

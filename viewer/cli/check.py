@@ -31,7 +31,7 @@ class CheckCommand:
     at least one and no near miss. In a GLOB, * stands for anything, dots included.
 
     Of the folder of a sweep, each recording is checked: it must have come to its end, meet all expectations, and with
-    --baseline be no worse than in that earlier sweep. What failed there, too, is no failure.
+    --baseline be no worse than in that earlier sweep. What failed there, too, does not count as a failure.
     """
 
     name: ClassVar[str] = "check"

@@ -44,7 +44,7 @@ _EPILOG = """\
 exit codes: 0 fine (also when Ctrl-C, SIGTERM or SIGHUP ends the dashboard), 1 a check failed, 2 wrong use, 3 the
 freeze itself failed (what was recorded of it is still written), or the model could not be scripted or traced for it, 4
 recorded, but what was to be measured could not be (latency, numeric errors, or both), 130 a command was interrupted by
-Ctrl-C, 143 by SIGTERM, 129 by SIGHUP; of what was recorded until then the traces are written
+Ctrl-C, 143 by SIGTERM, 129 by SIGHUP; the traces of what was recorded until then are written
 
 examples:
   freezer-ui                                        open the dashboard
@@ -153,7 +153,7 @@ def build_parser(command: type[Command] = OpenCommand, **options: Any) -> argpar
 
 def _command_lines() -> list[str]:
     lines = [f"{command.name:<8} {(command.__doc__ or '').partition('.')[0]}" for command in COMMANDS]
-    return [*lines, "(freezer-ui COMMAND --help tells more)"]
+    return [*lines, "(freezer-ui COMMAND --help describes a command)"]
 
 
 class _Parser(argparse.ArgumentParser):

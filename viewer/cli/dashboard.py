@@ -65,7 +65,7 @@ class OpenCommand:
             "--token",
             type=_token,
             help="secret that a browser must present, 16 characters or more (default: a new random one). Other users "
-            f"of this machine can read it in the list of processes, so better set {_TOKEN_VARIABLE}",
+            f"of this machine can read it in the list of processes, so set {_TOKEN_VARIABLE}",
         )
         add(
             "--upload-limit",

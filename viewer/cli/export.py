@@ -16,7 +16,7 @@ from viewer.cli.trace_file import load_trace
 
 
 class ExportCommand:
-    """Write a trace in the form of another tool.
+    """Convert a trace for another tool.
 
     model-explorer: the graphs, for Model Explorer, and facts about single nodes (bytes of constants, latency and error
     of the step that last changed a node, kernel times), one file of node data each.

@@ -57,7 +57,8 @@ class RecordCommand:
         add = parser.add_argument
         add("model", metavar="MODEL", help="the model to freeze")
         worker.add_recording_arguments(parser)
-        add("-o", "--output", type=output_file, metavar="FILE", help="the trace (default: the model's name .fztrace)")
+        named = "the trace (default: the model's name, with .fztrace)"
+        add("-o", "--output", type=output_file, metavar="FILE", help=named)
         add("--report", type=output_file, metavar="FILE", help="write the HTML report, too")
 
     def run(self, arguments: argparse.Namespace) -> int:

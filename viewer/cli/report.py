@@ -22,8 +22,8 @@ class ReportCommand:
 
     Of the folder of a sweep, the file has the table and the charts; its links to the traces are relative to it.
 
-    --card writes one picture of 1200 x 630 px with the verdict, to send, in the place of the report; with -o both.
-    Chromium or Chrome has to be installed for a .png, but not for an .svg.
+    --card writes one picture of 1200 x 630 px with the verdict, to share, instead of the report; with -o it writes
+    both. Chromium or Chrome has to be installed for a .png, but not for an .svg.
     """
 
     name: ClassVar[str] = "report"

@@ -29,7 +29,7 @@ class RunCommand:
     """Run a script unchanged, and record every freeze that it does.
 
     Takes a script, `-m package`, `python script.py`, or a program such as `pytest`. Writes one trace for each freeze as
-    soon as that has ended, SCRIPT-1.fztrace and so on, also for a freeze that failed: of all threads, and of child
+    soon as the freeze ends, also if it fails: SCRIPT-1.fztrace and so on. This includes all threads, and child
     processes of the same Python, whose traces are SCRIPT-p1234-1.fztrace with the number of the process. The script
     runs as python would run it, with its own output, errors and exit code. SIGTERM and SIGHUP end it and keep the
     traces until then, unless the script handles these signals.
@@ -52,7 +52,7 @@ class RunCommand:
             "--no-values",
             dest="values",
             action="store_false",
-            help="keep no histograms, zeros or first numbers of weights in the traces",
+            help="leave histograms, counts of zeros and first numbers of weights out of the traces",
         )
         parser.add_argument(
             "-m",

@@ -26,7 +26,7 @@ class SummaryCommand:
         """Adds the subcommand's arguments."""
         add = parser.add_argument
         add("trace", metavar="TRACE", help="the trace file")
-        add("other", metavar="TRACE2", nargs="?", help="a later one, to tell what changed")
+        add("other", metavar="TRACE2", nargs="?", help="a later trace, to see what changed")
         add("--markdown", action="store_true", help="print Markdown, for the comment of a pull request")
 
     def run(self, arguments: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ class SweepCommand:
     index.parquet (needs the extra "sweep").
 
     A recording that has ended is never made again: run the same command after Ctrl-C, a crash, or a change of the file,
-    and it makes only what is missing. What a recording depends on is its request, the model's file, the machine and the
+    and it makes only what is missing. A recording depends on its request, the model's file, the machine and the
     versions of Python, torch and the packages that FILE names.
 
     A recording that measures has the machine alone, also among several sweeps; those that do not measure run side by

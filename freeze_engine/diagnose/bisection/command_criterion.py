@@ -16,8 +16,8 @@ from freeze_engine.errors import FreezerError
 from freeze_engine.measure.candidate import CandidateError, inference, reported
 from freeze_engine.process.fork import Lost
 from freeze_engine.process.temporary_folders import temporary_folder
+from freeze_engine.requests.criteria import CommandCriterion
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import CommandCriterion
 
 _SKIP, _ABORT = 125, 128
 #: Exit codes of shells that cannot run a command.

@@ -18,8 +18,8 @@ from freeze_engine.measure.latency import measure_latency
 from freeze_engine.measure.numerics import NumericsOptions, measure_numerics
 from freeze_engine.measure.rounds import LatencyOptions
 from freeze_engine.process.fork import Lost
+from freeze_engine.requests.criteria import AccuracyCriterion, LatencyCriterion
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import AccuracyCriterion, LatencyCriterion
 from freeze_engine.tensors.module_copy import replica
 from freeze_engine.trace import Numerics
 

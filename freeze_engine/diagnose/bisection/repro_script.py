@@ -9,7 +9,7 @@ from string import Template
 
 from freeze_engine.diagnose.bisection.request import CriterionOptions
 from freeze_engine.diagnose.bisection.result import Ran
-from freeze_engine.requests.options import CommandCriterion, LatencyCriterion
+from freeze_engine.requests.criteria import CommandCriterion, LatencyCriterion
 
 BROKEN = "BROKEN: "
 """Start of the line that reports the fault; a script exits with 1 on purpose only after this line."""

@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from freeze_engine.errors import FreezerError
+from freeze_engine.requests.criteria import AccuracyCriterion, CommandCriterion, LatencyCriterion
 from freeze_engine.requests.inputs import Inputs
-from freeze_engine.requests.options import (
-    AccuracyCriterion,
-    CommandCriterion,
-    LatencyCriterion,
-    ProcessOptions,
-)
+from freeze_engine.requests.options import ProcessOptions
 
 if TYPE_CHECKING:
     import torch

@@ -17,7 +17,8 @@ from freeze_engine.diagnose.bisection.write_repro import Fault, reproduction
 from freeze_engine.measure.devices import chosen_devices
 from freeze_engine.measure.input_sets import input_sets
 from freeze_engine.process.fork import Lost
-from freeze_engine.requests.options import AccuracyCriterion, CommandCriterion, Progress
+from freeze_engine.requests.criteria import AccuracyCriterion, CommandCriterion
+from freeze_engine.requests.options import Progress
 from freeze_engine.trace import Trace
 
 #: More sets of inputs than any criterion takes.

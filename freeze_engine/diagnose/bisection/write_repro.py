@@ -17,7 +17,7 @@ from freeze_engine.diagnose.bisection.request import CriterionOptions
 from freeze_engine.diagnose.bisection.result import Culprit, Reproduction
 from freeze_engine.measure.candidate import CandidateError, inference, reported
 from freeze_engine.process.whole_file import write_files
-from freeze_engine.requests.options import AccuracyCriterion, LatencyCriterion
+from freeze_engine.requests.criteria import AccuracyCriterion, LatencyCriterion
 from freeze_engine.trace import Trace
 
 _LIMIT_S = 300.0
