@@ -162,6 +162,18 @@ class WriterSearch:
             given = [carried[position - 1], block.outputs[position]] if 0 < position <= len(carried) else []
             self._sources[value.name] = given
 
+    def is_written(self, name: str) -> bool:
+        """Returns whether torch counts a value itself as written: not what it contains, nor what another list contains.
+
+        Args:
+            name: a value of the snapshot, also one inside a fork.
+        """
+        inside = next((search for _, block, search in self._forks if name.startswith(block.scope)), None)
+        if inside is not None:
+            return inside.is_written(name)
+        value = self._values.get(name)
+        return (value is not None and self._database.has_writers(value)) or any(self._writes_in_forks(name))
+
     def writes(self, name: str) -> list[tuple[Node, tuple[ChainLink, ...]]]:
         """Finds the operators that write memory of the value called ``name``.
 

@@ -50,7 +50,7 @@ class ReasonFinder:
         after: Mapping[str, ModuleAttribute],
         requested: Sequence[str],
         records: Sequence[MethodRecord],
-        with_line: Callable[[Evidence], Evidence],
+        with_line: Callable[[str, Evidence], Evidence],
     ) -> None:
         self._before = before
         self._after = after

@@ -52,7 +52,7 @@ class MethodRecord:
 
 
 def assignments(
-    records: Iterable[MethodRecord], kept: Container[str], with_line: Callable[[Evidence], Evidence]
+    records: Iterable[MethodRecord], kept: Container[str], with_line: Callable[[str, Evidence], Evidence]
 ) -> dict[str, Cause]:
     """Returns the attributes that a method assigns to, by path, with each assignment as evidence.
 
@@ -65,7 +65,7 @@ def assignments(
     for record in records:
         for path, evidence in _assigned(record, kept):
             known = found.get(path, Cause("set_in_method", (), record.decided.index))
-            found[path] = replace(known, evidence=(*known.evidence, with_line(evidence)))
+            found[path] = replace(known, evidence=(*known.evidence, with_line(path, evidence)))
     return found
 
 
@@ -124,7 +124,7 @@ def _written_in_place(record: MethodRecord, kept: Container[str]) -> Iterator[tu
             yield from ((path, evidence) for evidence in found)
     # torch logs no writer of an attribute that it already knows to be mutable (``recordMutableAttrs``).
     for path, access in (each for found in reads.values() for each in found):
-        if path in kept:
+        if path in kept and record.search and record.search.is_written(access.value):
             fact = f"torch's alias analysis: %{access.value} is written in place"
             found = _write_evidence(fact, record, access, linked.of(path))
             yield from ((path, evidence) for evidence in found if evidence.chain)
