@@ -128,6 +128,26 @@ def test_a_script_that_froze_nothing_before_it_becomes_another_program_is_not_sa
     assert "froze nothing" not in told
 
 
+def test_a_thread_that_ends_only_when_the_interpreter_asks_for_it_does_not_hold_the_run_up(tmp_path: Path) -> None:
+    (tmp_path / "waiting.py").write_text(
+        "import threading, torch\n"
+        "ended = threading.Event()\n"
+        "def work():\n"
+        "    ended.wait()\n"
+        "    torch.jit.freeze(torch.jit.script(torch.nn.Linear(2, 2).eval()))\n"
+        "def failing():\n"
+        "    raise ValueError('mine')\n"
+        "threading.Thread(target=work).start()\n"
+        "threading._register_atexit(ended.set)\n"  # as loky and concurrent.futures do
+        "threading._register_atexit(failing)\n"
+    )
+    process = run(tmp_path, "--", "waiting.py")
+    _, told = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 0, told
+    assert "ValueError: mine" in told
+    assert fe.load(tmp_path / "waiting-1.fztrace").name == "Linear"
+
+
 def test_run_records_the_freezes_of_a_pytest_run(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(
         "import torch\n"

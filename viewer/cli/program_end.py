@@ -5,19 +5,23 @@ from __future__ import annotations
 import atexit
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 
 def wait_as_python_does() -> None:
     """Waits for executors, threads and processes of `multiprocessing` that are not daemons.
 
-    The interpreter does the same a moment later, and finds nothing left then: ``threading._shutdown`` and the exit
-    handlers of `concurrent.futures.thread` and `multiprocessing.util` (CPython 3.10 to 3.14). After this, no executor
-    of the process takes work.
+    The interpreter does the same a moment later, and finds nothing left then: ``threading._shutdown``, which first
+    calls what `concurrent.futures`, loky and others have registered to end their threads, and the exit handler of
+    `multiprocessing.util` (CPython 3.10 to 3.14). After this, no executor of the process takes work.
     """
-    executors: Any = sys.modules.get("concurrent.futures.thread")
-    if executors is not None and hasattr(executors, "_python_exit"):
-        executors._python_exit()
+    registered: list[Callable[[], object]] = getattr(threading, "_threading_atexits", [])
+    while registered:
+        try:
+            registered.pop()()
+        except Exception:  # noqa: BLE001 - the interpreter prints it, too, and goes on to the exit code
+            sys.excepthook(*sys.exc_info())
     while running := [
         each for each in threading.enumerate() if not (each.daemon or each is threading.current_thread())
     ]:
