@@ -32,6 +32,9 @@ def begin_in_child() -> None:
 
 def _record(place: ChildPlace, stack: contextlib.ExitStack) -> None:
     from freeze_engine.captures.process_recorder import ProcessRecorder, recording
+    from freeze_engine.captures.process_starts import observing_starts
+    from freeze_engine.captures.unrecorded_children import ChildWatch
 
+    stack.enter_context(observing_starts(ChildWatch(place=place.text())))
     recorder = ProcessRecorder(place.folder, place.folder, place.stem, os.getpid(), place.began_ns)
     stack.enter_context(recording(recorder, values=place.values))

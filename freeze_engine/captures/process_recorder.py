@@ -196,7 +196,7 @@ def recorded_process(
 
     recorder = ProcessRecorder(folder.resolve(), folder, stem)
     place = ChildPlace(recorder.folder, stem, recorder.began_ns, values)
-    watch = ChildWatch(leaving)
+    watch = ChildWatch(leaving, place.text())
     with recording_children(place), observing_starts(watch):
         try:
             with recording(recorder, values=values):

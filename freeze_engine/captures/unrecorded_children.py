@@ -1,4 +1,4 @@
-"""Notes the Python processes that a recorded process starts, and that cannot be recorded."""
+"""Has the Python processes that a recorded process starts recorded, and notes those that cannot be."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from freeze_engine.captures.child import STARTUP, VARIABLE
+from freeze_engine.captures.child import STARTUP, VARIABLE, followed
 from freeze_engine.captures.tool_processes import is_tool
 
 _PYTHON: Final = re.compile(r"(python|pypy)[\d.]*(\.exe)?", re.IGNORECASE)
@@ -32,11 +32,24 @@ class ChildWatch:
 
     Args:
         on_leaving: called with the function of `os` that ends this process without its exit handlers.
+        place: where child processes save their traces (`ChildPlace.text`); empty to leave their environments alone.
     """
 
-    def __init__(self, on_leaving: Callable[[str], None] = lambda by: None) -> None:
+    def __init__(self, on_leaving: Callable[[str], None] = lambda by: None, place: str = "") -> None:
+        self._place = place
         self._reasons: dict[str, int] = {}
         self._on_leaving = on_leaving
+
+    def environment(self, words: Sequence[str], given: Mapping[str, str] | None) -> Mapping[str, str] | None:
+        """Returns the given environment with what recording needs; this process's own is completed where it is."""
+        if not self._place or is_tool(words):
+            return given
+        if given is not None:
+            return followed(given, self._place)
+        needed = followed(os.environ, self._place)
+        if needed is not os.environ:
+            os.environ.update(needed)
+        return None
 
     def started(self, program: str, words: Sequence[str], environment: Mapping[str, str] | None) -> None:
         """Notes a process that starts now, if it cannot be recorded."""

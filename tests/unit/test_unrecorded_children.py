@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shlex
 import subprocess
@@ -145,3 +146,24 @@ def test_an_end_that_fails_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         with pytest.raises(PermissionError):
             os.execv(tmp_path, ["tool"])
     assert ends == []
+
+
+def test_an_environment_of_its_own_gets_what_recording_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, "{}")
+    words = [sys.executable, "-S", "-c", f"import os; print(os.environ.get({VARIABLE!r}), os.environ['PYTHONPATH'])"]
+    mine = str(tmp_path)
+    said = f"{{}} {STARTUP}{os.pathsep}{mine}\n"
+    with observing_starts(ChildWatch(place="{}")):
+        for given in ({"PYTHONPATH": mine}, {**os.environ, "PYTHONPATH": mine}):
+            assert subprocess.check_output(words, env=given, text=True) == said
+            assert subprocess.check_output(shlex.join(words), env=given, text=True, shell=True) == said
+        monkeypatch.setenv("PYTHONPATH", mine)
+        assert subprocess.check_output(words, text=True) == said
+        monkeypatch.setenv("PYTHONPATH", mine)
+        with os.popen(shlex.join(words)) as opened:
+            assert opened.read() == said
+        monkeypatch.setenv("PYTHONPATH", mine)
+        child = multiprocessing.get_context("spawn").Process(target=len, args=("",))
+        child.start()
+        child.join()
+        assert os.environ["PYTHONPATH"] == said[3:-1]
