@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from xml.etree import ElementTree
 
 import freeze_engine as fe
 from freeze_engine.analysis import findings_text
 from freeze_engine.export import model_explorer_graphs
+from viewer.card import card_svg
 from viewer.charts.figures import chart_items
 from viewer.dashboard.library import recent_trace
 from viewer.dashboard.payloads import packed
@@ -17,9 +19,12 @@ from viewer.notebook.content import one_trace, two_traces
 from viewer.notebook.html_output import trace_html
 from viewer.page import comparison_data
 from viewer.report import render_report
+from viewer.text.check_outputs import CheckedSubject, check_markdown, check_text, github_annotations, junit_xml
 from viewer.text.diff.json_document import diff_document
 from viewer.text.diff.text import diff_text
+from viewer.text.markdown import comparison_markdown, summary_markdown
 from viewer.text.stats import stats_text
+from viewer.text.summary import comparison_text, summary_text
 from viewer.views import view_data
 from viewer.views.chart_data import chart_data
 from viewer.views.comparison.aspects import ASPECTS, differing
@@ -82,6 +87,20 @@ def _expectations(trace: fe.Trace, other: fe.Trace) -> None:
     for line in findings_text(findings):
         _text(line)
     _json([asdict(finding) for finding in findings])
+    subjects = (CheckedSubject(trace.name, trace.backend, findings),)
+    ElementTree.fromstring(junit_xml(subjects, trace.name))
+    for line in (check_text(subjects), check_markdown(subjects, trace.name), *github_annotations(subjects)):
+        _text(line)
+
+
+def _summary(trace: fe.Trace, other: fe.Trace) -> None:
+    _text(summary_text(trace) + summary_markdown(trace))
+    for pair in ((trace, other), (other, trace)):
+        _text(comparison_text(*pair) + comparison_markdown(*pair))
+
+
+def _card(trace: fe.Trace, other: fe.Trace) -> None:
+    ElementTree.fromstring(card_svg(trace))
 
 
 def _told(trace: fe.Trace, other: fe.Trace) -> None:
@@ -127,6 +146,8 @@ def _cell(trace: fe.Trace, other: fe.Trace) -> bytes:
 CHEAP: Mapping[str, Consumer] = {
     "page data": _data_of,
     "stats": _stats,
+    "summary": _summary,
+    "card": _card,
     "export": _export,
     "diff": _differences,
     "check": _expectations,

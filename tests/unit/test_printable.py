@@ -6,6 +6,7 @@ import ast
 import contextlib
 import io
 import json
+import re
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -118,6 +119,45 @@ def test_no_command_sends_what_it_was_given(words, capsys):
     told = capsys.readouterr()
     assert told.out + told.err
     assert unsafe(told.out + told.err) == set()
+
+
+#: Commands of GitHub's, Azure's and TeamCity's to the program that runs the job, as names in a trace.
+ORDERS = (
+    "::stop-commands::x",
+    " \t::add-mask::a",
+    "a ##[add-mask]a",
+    "##vso[task.setvariable variable=a]b",
+    "##teamcity[x]",
+)
+
+
+@pytest.mark.parametrize("variable", ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_no_line_of_a_job_is_a_command_except_our_own(variable, order, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(variable, "true")
+    trace = failed_trace()
+    fe.save(replace(trace, name=order, call=f"a\n{order}", notices=(Notice("unread", order, 0),)), "bad.fztrace")
+    make_sweep(Path("bad.sweep"), failed_row(order, order, command=order), name=order, with_traces=False)
+    told = ""
+    for words in (
+        ["stats", "bad.fztrace"],
+        ["summary", "bad.fztrace"],
+        ["summary", "bad.fztrace", "--markdown"],
+        ["check", "bad.fztrace", "--no-notices", "unread", "--github"],
+        ["check", "bad.fztrace", "--no-notices", "unread", "--json"],
+        ["check", "bad.sweep"],
+        ["stats", order],
+    ):
+        with contextlib.suppress(SystemExit):
+            main(words)
+        shown = capsys.readouterr()
+        told += shown.out + shown.err
+        if "--json" in words:
+            assert json.loads(shown.out)["trace"] == order
+    commands = [line for line in told.splitlines() if line.lstrip().startswith("::") or re.search(r"##\w*\[", line)]
+    ours = [line for line in commands if line.startswith("::error title=freeze of ")]
+    assert (len(ours), commands) == (1, ours)
 
 
 def test_only_one_module_writes_to_the_terminal():

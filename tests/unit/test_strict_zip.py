@@ -9,6 +9,7 @@ import zlib
 
 import pytest
 
+from freeze_engine.models.untrusted import strict_zip
 from freeze_engine.models.untrusted.exported_program import RefusedError, texts
 from freeze_engine.models.untrusted.strict_zip import ZipRefusedError, member_bytes, zip_members
 
@@ -196,6 +197,15 @@ def test_long_members_are_not_read():
     (member,) = (each for each in zip_members(stream) if each.name.endswith("weight_0"))
     with pytest.raises(ZipRefusedError, match="up to 63 are read"):
         member_bytes(stream, member, 63)
+
+
+def test_members_beyond_the_bound_are_refused_before_any_is_read(monkeypatch):
+    def none(*given):
+        raise AssertionError("a member is read")
+
+    monkeypatch.setattr(strict_zip, "_MOST_MEMBERS", 2)
+    monkeypatch.setattr(strict_zip, "_entries", none)
+    assert refusal(zipped()).startswith("it has 3 members in a directory of ")
 
 
 def test_every_changed_byte_is_refused_or_changes_nothing():

@@ -13,7 +13,7 @@ from typing import Any, Final
 import freeze_engine as fe
 from freeze_engine import process, sweep
 from viewer.cli.command import CHECK_FAILED, FINE, CommandError
-from viewer.cli.terminal import say, say_json
+from viewer.cli.terminal import say, say_commands, say_json
 from viewer.text.check_outputs import CheckedSubject, check_markdown, check_text, github_annotations, junit_xml
 
 #: The file that GitHub Actions shows as the summary of a job.
@@ -61,7 +61,7 @@ def finish(arguments: argparse.Namespace, subjects: Sequence[CheckedSubject], na
     }
     process.write_files({path: data for path, data in files.items() if path is not None})
     if arguments.github:
-        say(github_annotations(subjects))
+        say_commands(github_annotations(subjects))
         summary = os.environ.get(_SUMMARY_VARIABLE)
         if summary:
             with Path(summary).open("a", encoding="utf-8") as stream:

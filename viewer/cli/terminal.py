@@ -1,7 +1,7 @@
 """Writes to the terminal: results, remarks, and progress.
 
 No other module writes to it. Control characters in texts of models, traces and file names are escaped, so that the
-terminal does not interpret them.
+terminal does not interpret them; in a job of CI, so are commands to it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal, TextIO
 
 from freeze_engine import worker
 from viewer.cli.command import CommandError
-from viewer.text.printable import PassedOn, printable, printable_json
+from viewer.text.printable import PassedOn, json_without_commands, printable, printable_json, without_commands
 
 _OWN = "\n\t"
+#: Set in each job of GitHub Actions, Azure Pipelines and TeamCity, which take some lines of the output for commands.
+_JOB_VARIABLES = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 _CLEAR_LINE = "\r\x1b[K"
 
 
@@ -30,12 +32,18 @@ def say(text: str) -> None:
         CommandError: the write fails, for example on a full disk.
         BrokenPipeError: the reader has closed the pipe.
     """
-    _say(printable(text, _OWN))
+    _say(_shown(text))
 
 
 def say_json(text: str) -> None:
     """Writes a JSON result and a line end to standard output; raises as `say` does."""
-    _say(printable_json(text.rstrip("\n")) + "\n")
+    text = printable_json(text.rstrip("\n")) + "\n"
+    _say(json_without_commands(text) if _is_job() else text)
+
+
+def say_commands(lines: Iterable[str]) -> None:
+    """Writes commands to the CI that runs this job, one line each, to standard output; raises as `say` does."""
+    _say("".join(f"::{without_commands(printable(line))}\n" for line in lines))
 
 
 def _say(text: str) -> None:
@@ -50,12 +58,12 @@ def _say(text: str) -> None:
 
 def remark(text: str) -> None:
     """Writes a remark or an error to standard error; ignores a failed write."""
-    _try_to_write(sys.stderr, printable(f"freezer-ui: {text}\n", _OWN))
+    _try_to_write(sys.stderr, _shown(f"freezer-ui: {text}\n"))
 
 
 def show_traceback(text: str) -> None:
     """Writes a traceback to standard error; ignores a failed write."""
-    _try_to_write(sys.stderr, printable(text, _OWN))
+    _try_to_write(sys.stderr, _shown(text))
 
 
 def show_help(text: str, stream: TextIO | None) -> None:
@@ -69,7 +77,7 @@ def show_help(text: str, stream: TextIO | None) -> None:
     if stream is not None and stream is sys.stdout:
         say(text)
     else:
-        _try_to_write(sys.stderr, printable(text, _OWN))
+        _try_to_write(sys.stderr, _shown(text))
 
 
 def leave_output() -> None:
@@ -192,6 +200,15 @@ def clock_text(seconds: float) -> str:
     """Returns a time as minutes and seconds (``2:05``)."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02}"
+
+
+def _shown(text: str) -> str:
+    text = printable(text, _OWN)
+    return without_commands(text) if _is_job() else text
+
+
+def _is_job() -> bool:
+    return any(os.environ.get(variable) for variable in _JOB_VARIABLES)
 
 
 def _try_to_write(stream: TextIO | None, text: str) -> None:

@@ -80,13 +80,13 @@ def junit_xml(subjects: Sequence[CheckedSubject], name: str) -> bytes:
     return data + b"\n"
 
 
-def github_annotations(subjects: Sequence[CheckedSubject]) -> str:
-    """Returns workflow commands of GitHub Actions: an error for each of the first recordings that fail."""
+def github_annotations(subjects: Sequence[CheckedSubject]) -> list[str]:
+    """Returns workflow commands of GitHub Actions, without the first ``::``: an error for each recording that fails."""
     lines = []
     for subject in [subject for subject in subjects if subject.failures][:_MOST_ANNOTATIONS]:
         title = _escaped(f"freeze of {subject.label}", _PROPERTY)
-        lines.append(f"::error title={title}::{_escaped(chr(10).join(_told(subject)), _DATA)}\n")
-    return "".join(lines)
+        lines.append(f"error title={title}::{_escaped(chr(10).join(_told(subject)), _DATA)}")
+    return lines
 
 
 def check_markdown(subjects: Sequence[CheckedSubject], name: str) -> str:

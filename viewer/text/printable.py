@@ -7,6 +7,10 @@ from typing import Final
 
 #: Harmless sequences: colours, and erasing the rest of the line.
 _HARMLESS: Final = re.compile(r"\x1b\[[0-9;:]{0,40}[mK]")
+#: Commands to the program that runs a job: a line of GitHub's that begins with two colons, and anywhere in a line the
+#: form that GitHub, Azure Pipelines and TeamCity know.
+_LINE_COMMAND: Final = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+_COMMAND: Final = re.compile(r"#(?=#\w*\[)")
 _BEGINS: Final = re.compile(r"\x1b(\[[0-9;:]{0,40})?\Z")
 
 
@@ -28,6 +32,16 @@ def printable(text: str, keep: str = "") -> str:
 def printable_json(text: str) -> str:
     """Returns JSON with the same characters as JSON escapes; line ends between values stay."""
     return "".join(char if char.isprintable() or char == "\n" else _json_escaped(char) for char in text)
+
+
+def without_commands(text: str) -> str:
+    """Returns text in which no line is a command to the CI that runs the job; it has been made printable before."""
+    return _COMMAND.sub(r"\\x23", _LINE_COMMAND.sub(r"\1\\x3a", text))
+
+
+def json_without_commands(text: str) -> str:
+    """Returns JSON with the same values, in which no line is a command to the CI that runs the job."""
+    return _COMMAND.sub(r"\\u0023", text)  # a line of JSON begins with no colon
 
 
 class PassedOn:

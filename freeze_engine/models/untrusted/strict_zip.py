@@ -38,8 +38,9 @@ _DEFLATED: Final = 8
 _ZIP64_EXTRA: Final = 0x0001
 #: What torch pads with, so that the data are aligned (caffe2/serialize/inline_container.cc, torch 2.13.0).
 _PADDING_EXTRA: Final = 0x4246
-_MOST_MEMBERS: Final = 200_000
-_LONGEST_DIRECTORY_BYTES: Final = 64 << 20
+_MOST_MEMBERS: Final = 0xFFFF
+"""As many as a directory without Zip64 has; each takes some 10 µs, whenever the file is looked at."""
+_LONGEST_DIRECTORY_BYTES: Final = 16 << 20
 _CHUNK_BYTES: Final = 1 << 20
 
 
@@ -197,7 +198,7 @@ def _directory(stream: IO[bytes]) -> tuple[int, int, int]:
     if disk or directory_disk or here != count or start + size != end:
         raise ZipRefusedError("its directory is not where it should be")
     if count > _MOST_MEMBERS or size > _LONGEST_DIRECTORY_BYTES:
-        raise ZipRefusedError(f"it has {count} members; up to {_MOST_MEMBERS} are read")
+        raise ZipRefusedError(f"it has {count} members in a directory of {size} bytes; up to {_MOST_MEMBERS} are read")
     return start, end, count
 
 
