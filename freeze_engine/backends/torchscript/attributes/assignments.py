@@ -63,7 +63,7 @@ class AssignmentFinder:
 
     def _line(self, path: str, step: int, node: Node) -> SourceRef | None:
         graph = self._steps[step].graph
-        found = [each for each in self._assignments(attribute_name(node)) if self._may_assign(each, path, step)]
+        found = self._assigning(path, attribute_name(node), step)
         value = _defined_at(graph, node.inputs[1])
         exact = [each for each in found if value is not None and _covers(each, value)]
         if exact:
@@ -74,13 +74,22 @@ class AssignmentFinder:
             return min(below, key=lambda each: each.place.line).place
         return found[0].place if len(found) == 1 else None
 
-    def _may_assign(self, statement: _Statement, path: str, step: int) -> bool:
-        """Returns whether a function that assigns runs in a module from which its code reaches the attribute."""
+    def _assigning(self, path: str, name: str, step: int) -> list[_Statement]:
+        """Returns the statements whose functions run in a module from which their code reaches the attribute.
+
+        Behind an interface torch names only the last part of a module's path, and a function that only calls others
+        has no node of its own: where no function surely reaches the attribute, these may be the ones.
+        """
         if step not in self._modules:
             self._modules[step] = self._modules_of(self._steps[step].graph)
-        owner = path.rpartition(".")[0]
-        modules = self._modules[step].get(self._function(statement.place), set())
-        return any(_reaches(module, holder, owner) for module in modules for holder in statement.holders)
+        owner, sure, possible = path.rpartition(".")[0], [], []
+        for each in self._assignments(name):
+            modules = self._modules[step].get(self._function(each.place), set())
+            if any(_reaches(module, holder, owner) for module in modules for holder in each.holders):
+                sure.append(each)
+            elif not modules or any(_is_around(module, owner) or owner.endswith(f".{module}") for module in modules):
+                possible.append(each)
+        return sure or possible
 
     def _modules_of(self, graph: GraphSnapshot) -> Mapping[int, set[str]]:
         """Returns the modules that each function runs in, as the nodes of its lines show."""
@@ -156,6 +165,10 @@ def _reaches(module: str, holder: str, owner: str) -> bool:
     own, *inner = holder.split(".")
     if own == "self" and all(each.isidentifier() for each in inner):
         return ".".join(filter(None, (module, *inner))) == owner
+    return _is_around(module, owner)
+
+
+def _is_around(module: str, owner: str) -> bool:
     return not module or f"{owner}.".startswith(f"{module}.")
 
 
