@@ -563,6 +563,7 @@ def test_cancelling_while_measuring_keeps_the_preview(output):
     job = Job(output, "plain", measure=fe.Measure(seconds=1000))
     job.start()
     job.wait_for(lambda event: isinstance(event, JobPreview))
+    job.wait_for(lambda event: isinstance(event, JobProgress) and "latency" in event.message)
     job.process.cancel()
     ended = job.process.wait(LIMIT_S)
     assert (ended.outcome, ended.trace) == ("cancelled", output)
