@@ -29,12 +29,10 @@ from freeze_engine.worker import child_process
 from freeze_engine.worker.request import REQUEST
 
 #: They may differ between a worker and the process that it is forked from: nothing reads them at an import, except the
-#: number of compile threads, which changes no recording. The first two are of one process: Panel's import sets one
-#: (pyviz_comms 3), Inductor the other, an address, before it loads a kernel (torch/_inductor/codecache.py, 2.13).
+#: number of compile threads, which changes no recording.
 _READ_LATE: Final = (
-    *("_PYVIZ_COMMS_INSTALLED", "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR", "FREEZER_WORKER", "PYTEST_CURRENT_TEST"),
-    *("TMPDIR", "TORCH_FORCE_WEIGHTS_ONLY_LOAD", "TORCHINDUCTOR_CACHE_DIR", "TORCHINDUCTOR_COMPILE_THREADS"),
-    *("TRITON_CACHE_DIR", "XDG_DATA_HOME", "XDG_STATE_HOME"),
+    *("FREEZER_WORKER", "PYTEST_CURRENT_TEST", "TMPDIR", "TORCH_FORCE_WEIGHTS_ONLY_LOAD", "TORCHINDUCTOR_CACHE_DIR"),
+    *("TORCHINDUCTOR_COMPILE_THREADS", "XDG_DATA_HOME", "XDG_STATE_HOME"),
 )
 WARM_COMMAND: Final = (
     "import sys; from tests.warm_workers import warm; from viewer.cli import main; warm(); sys.exit(main())"
@@ -88,19 +86,12 @@ class WarmWorkers:
         for source in self._sources.values():
             source.close()
 
-    def changed_variables(self) -> set[str]:
-        """Returns the variables of this process that have changed for good, so that every later worker starts cold."""
-        return self._differing(os.environ)
-
-    def _differing(self, environment: Mapping[str, str]) -> set[str]:
-        names = (self._environment.keys() | environment.keys()) - {*_READ_LATE}
-        return {name for name in names if self._environment.get(name) != environment.get(name)}
-
     def _fits(self, command: Sequence[str], environment: Mapping[str, str]) -> bool:
+        names = (self._environment.keys() | environment.keys()) - {*_READ_LATE}
         if sys.platform != "linux":
             return False
         is_plain = list(command[:4]) == [sys.executable, "-u", "-c", child_process._BOOT] and command[8] == "0"
-        return is_plain and not self._differing(environment)
+        return is_plain and all(self._environment.get(name) == environment.get(name) for name in names)
 
 
 def warm() -> None:

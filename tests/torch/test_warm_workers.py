@@ -71,14 +71,3 @@ def test_forked_worker_sees_what_a_new_python_sees(
         seen[is_cold] = json.loads((tmp_path / "seen.json").read_text())
     assert seen[False] == seen[True]
     assert seen[True]["parent"] == os.getpid()
-
-
-def test_only_variables_that_other_processes_read_make_workers_cold(
-    warm_workers: WarmWorkers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("_PYVIZ_COMMS_INSTALLED", "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR"):
-        monkeypatch.setenv(name, "1")
-    assert warm_workers.changed_variables() == set()
-    monkeypatch.setenv("OMP_NUM_THREADS", "77")
-    monkeypatch.delenv("PATH")
-    assert warm_workers.changed_variables() == {"OMP_NUM_THREADS", "PATH"}
