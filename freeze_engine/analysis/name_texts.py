@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-MOST_LISTED = 4
 
-
-def listed(names: Iterable[str], most: int = MOST_LISTED, joint: str = ", ") -> str:
+def listed(names: Iterable[str], most: int = 4, joint: str = ", ") -> str:
     """Joins names for a sentence: the first ones, and how many more there are.
 
     A model may have thousands of whatever a sentence names: readers of one weight, aliases, places that write.
 
     Args:
-        names: in the order in which they are told.
-        most: that are told by name.
-        joint: what stands between them if all are told.
+        names: in their order in the sentence.
+        most: how many the sentence names; it counts the others.
+        joint: the separator, if the sentence names all of them.
 
     Returns:
         ``"a, b"``, or ``"a, b, c, d and 396 more"``.

@@ -59,8 +59,9 @@ def _batch_norm(graph: UseDef, ranks: Ranks, producer: Node, norm: Node) -> Iter
     what = f"torch folded the batch norm %{norm.id} into {producer.op} (%{producer.id})"
     others = graph.readers_apart(producer.outputs[0].name, norm)
     if producer.op == LINEAR and others and norm.inputs[0] == producer.outputs[0].name:
-        labels = listed(dict.fromkeys(reader.label for reader in others), joint=" and ")
-        yield (f"{what}, though {labels} also reads what that gives: {_WRONG}. {_KEEP_AWAY}")
+        labels = dict.fromkeys(reader.label for reader in others)
+        read = "reads" if len(labels) == 1 else "read"
+        yield f"{what}, though {listed(labels, joint=' and ')} also {read} what that gives: {_WRONG}. {_KEEP_AWAY}"
     yield from _dimension(graph, ranks, producer, norm, what)
     if graph.flag(norm.inputs[5]):
         yield (
