@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from freeze_engine.analysis.expectations.expectations import Expectations
 from freeze_engine.analysis.expectations.result import Finding
+from freeze_engine.errors import TraceFileError
 from freeze_engine.serde import load
 from freeze_engine.sweep.change_kinds import CHANGES, ChangeKind
-from freeze_engine.sweep.compare import SweepDiff, diff_sweeps
+from freeze_engine.sweep.compare import SweepChange, diff_sweeps
 from freeze_engine.sweep.folder import Sweep
 from freeze_engine.sweep.row import SweepRow
 
@@ -24,10 +26,12 @@ class CheckedRow:
     Attributes:
         row: the recording.
         findings: one for each expectation; of changes since the baseline only those that became worse.
+        failed_before: whether the freeze failed, as it did in the baseline, which is no failure of the check.
     """
 
     row: SweepRow
     findings: tuple[Finding, ...]
+    failed_before: bool = False
 
     @property
     def failures(self) -> tuple[Finding, ...]:
@@ -53,7 +57,9 @@ def check_sweep(
         One entry for each recording, those that the sweep has not made yet and those that only the baseline has last.
     """
     diff = None if baseline is None else diff_sweeps(baseline.rows, found.rows)
-    checked = [CheckedRow(row, tuple(_findings(found, row, expected, diff, watched))) for row in found.rows]
+    changes = () if diff is None else tuple(change for change in diff.worse if change.kind in watched)
+    failed = () if diff is None else tuple(id(after) for before, after in diff.pairs if not before.is_recorded)
+    checked = [_checked(found, row, expected, changes, id(row) in failed) for row in found.rows]
     waiting = [
         CheckedRow(SweepRow(key=label, model=label, options="", backend="", status="killed"), (_missing(),))
         for label in found.waiting
@@ -62,29 +68,36 @@ def check_sweep(
     return (*checked, *waiting, *(CheckedRow(row, (_gone(),)) for row in gone if "freeze" in watched))
 
 
-def _findings(
-    found: Sweep, row: SweepRow, expected: Expectations, diff: SweepDiff | None, watched: Sequence[ChangeKind]
-) -> Iterator[Finding]:
-    yield _freeze(row, diff)
+def _checked(
+    found: Sweep, row: SweepRow, expected: Expectations, changes: Sequence[SweepChange], was_failing: bool
+) -> CheckedRow:
+    findings = [_freeze(row, was_failing)]
     if not expected.empty and row.is_recorded:
-        path = found.trace_path(row)
-        if path is None or not path.is_file():
-            yield Finding("trace", "the trace is there", "cannot tell", f"There is no file {path}.")
-        else:
-            yield from expected.evaluate(load(path))
-    changes = () if diff is None else diff.worse
+        findings += _of_trace(found.trace_path(row), expected)
     for change in changes:
-        if change.after is row and change.kind in watched:
+        if change.after is row:
             wanted = f"{change.kind.replace('_', ' ')} no worse than in the baseline"
-            yield Finding(f"{_BASELINE}_{change.kind}", wanted, "failed", _sentence(change.message))
+            findings.append(Finding(f"{_BASELINE}_{change.kind}", wanted, "failed", _sentence(change.message)))
+    return CheckedRow(row, tuple(findings), was_failing and not row.is_recorded)
 
 
-def _freeze(row: SweepRow, diff: SweepDiff | None) -> Finding:
+def _of_trace(path: Path | None, expected: Expectations) -> Iterator[Finding]:
+    if path is None or not path.is_file():
+        yield Finding("trace", "the trace is there", "cannot tell", f"There is no file {path}.")
+        return
+    try:
+        trace = load(path)
+    except TraceFileError as error:
+        yield Finding("trace", "the trace can be read", "cannot tell", _sentence(str(error)))
+    else:
+        yield from expected.evaluate(trace)
+
+
+def _freeze(row: SweepRow, was_failing: bool) -> Finding:
     wanted = "the freeze comes to its end"
     if row.is_recorded:
         return Finding("freeze", wanted, "ok", "It did.")
     message = _sentence(f"{row.status.replace('_', ' ')}: {row.reason}")
-    was_failing = diff is not None and any(after is row and not before.is_recorded for before, after in diff.pairs)
     if was_failing:
         return Finding("freeze", f"{wanted}, or did not in the baseline either", "ok", message)
     return Finding("freeze", wanted, "failed", message, (), f"To see why: {row.command}" if row.command else "")

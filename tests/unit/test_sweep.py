@@ -450,7 +450,7 @@ def test_the_facts_of_an_environment_name_its_packages() -> None:
 def test_the_text_of_a_sweep_has_a_line_for_each_recording() -> None:
     rows = (sweep_row("a", bytes_after=4096), failed_row("b"))
     text = sweep_text(rows)
-    assert "a · default · torchscript  recorded  0.80× (0.75–0.85)  1.0e-06  4.00 KiB  10 of 11" in text
+    assert "a · default · torchscript  recorded  0.80× (0.75–0.85)  1.0e-06  4.00 KiB  10 of 10" in text
     assert (
         "\n1 of 2 recordings are complete; 1 failed (b).\nThe outputs are within torch's tolerances.\n"
         "All weights and buffers in use are frozen.\n"

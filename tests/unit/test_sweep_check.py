@@ -113,7 +113,7 @@ def test_the_diff_of_two_sweeps_exits_with_one_if_something_is_worse(
 def test_a_sweep_is_checked_without_expectations_for_its_failures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old, new = folders(tmp_path, [sweep_row("a"), failed_row("b")], [sweep_row("a"), failed_row("b")])
+    new = str(make_sweep(tmp_path / "new", sweep_row("a"), failed_row("b")))
     assert main(["check", new]) == 1
     assert capsys.readouterr().out == (
         "b · default · torchscript\n"
@@ -121,8 +121,36 @@ def test_a_sweep_is_checked_without_expectations_for_its_failures(
         "    Failed: RuntimeError: it cannot be frozen.\n"
         "1 of 2 recordings meets all expectations\n"
     )
-    assert main(["check", new, "--baseline", old]) == 0
-    assert capsys.readouterr().out == "2 of 2 recordings meet all expectations\n"
+
+
+def test_a_freeze_that_failed_in_the_baseline_too_is_counted_as_that_and_is_no_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = folders(tmp_path, [failed_row("b"), failed_row("c")], [sweep_row("a"), failed_row("b"), sweep_row("c")])
+    junit = tmp_path / "junit.xml"
+    assert main(["check", new, "--baseline", old, "--junit", str(junit)]) == 0
+    text = "2 of 3 recordings meet all expectations; 1 failed to freeze, as in the baseline"
+    assert capsys.readouterr().out == f"{text}\n"
+    (suite,) = ElementTree.parse(junit).getroot()
+    assert (suite.attrib["failures"], suite.attrib["skipped"]) == ("0", "1")
+    (skipped,) = suite.findall("./testcase[@classname='b']/skipped")
+    assert skipped.attrib["message"] == "failed in the baseline, too: Failed: RuntimeError: it cannot be frozen."
+    assert main(["check", new, "--baseline", old, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [each["failed_before"] for each in document["recordings"]] == [False, True, False]
+
+
+def test_a_damaged_trace_is_told_beside_the_answers_for_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = make_sweep(tmp_path / "out", sweep_row("a"), sweep_row("b"))
+    damaged = folder / sweep.read_sweep(folder).rows[0].trace
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    assert main(["check", str(folder), "--expect-folded", "conv_bn"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["a · default · torchscript", "  cannot tell: the trace can be read"]
+    assert str(damaged) in lines[2]
+    assert lines[-1] == "1 of 2 recordings meets all expectations"
 
 
 def test_each_trace_of_a_sweep_meets_the_expectations_or_not(
@@ -177,7 +205,7 @@ def subjects(name: str = "net") -> tuple[CheckedSubject, ...]:
 
 def test_junit_has_a_case_for_each_recording() -> None:
     suite = ElementTree.fromstring(junit_xml(subjects(), "Freezing zoo"))[0]
-    assert suite.attrib == {"name": "Freezing zoo", "tests": "2", "failures": "1", "errors": "0"}
+    assert suite.attrib == {"name": "Freezing zoo", "tests": "2", "failures": "1", "errors": "0", "skipped": "0"}
     first, second = suite
     assert first.attrib == {"classname": "net", "name": "plain · inductor", "time": "1.500"}
     assert first[0].attrib == {"message": "the freeze comes to its end", "type": "expectation"}

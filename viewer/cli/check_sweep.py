@@ -43,7 +43,7 @@ def check_folder(arguments: argparse.Namespace, expected: fe.Expectations) -> in
 def _subject(checked: sweep.CheckedRow) -> CheckedSubject:
     row = checked.row
     variant = " · ".join(filter(None, (row.options, row.backend, row.environment)))
-    return CheckedSubject(row.model, variant, checked.findings, row.time_s)
+    return CheckedSubject(row.model, variant, checked.findings, row.time_s, checked.failed_before)
 
 
 def finish(arguments: argparse.Namespace, subjects: Sequence[CheckedSubject], name: str) -> int:
@@ -74,6 +74,7 @@ def _sweep_document(found: sweep.Sweep, subjects: Sequence[CheckedSubject]) -> d
         {
             "recording": subject.label,
             "ok": not subject.failures,
+            "failed_before": subject.failed_before,
             "findings": [asdict(each) for each in subject.findings],
         }
         for subject in subjects

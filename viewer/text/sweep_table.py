@@ -45,14 +45,14 @@ def error_text(row: SweepRow) -> str:
 
 
 def _cells(row: SweepRow) -> dict[str, str]:
-    total = (row.frozen or 0) + (row.preserved or 0) + (row.dropped or 0)
+    used = (row.frozen or 0) + (row.preserved or 0)
     return {
         "recording": row.label,
         "status": row.status.replace("_", " "),
         ">time": latency_text(row),
         ">error": error_text(row).removeprefix("error "),
         ">bytes": "" if row.bytes_after is None else analysis.bytes_text(row.bytes_after),
-        ">frozen": "" if row.frozen is None else f"{row.frozen} of {total}",
+        ">frozen": "" if row.frozen is None else f"{row.frozen} of {used}",
         ">near misses": "" if row.near_misses is None else str(row.near_misses),
         ">notices": "" if row.notices is None else str(row.notices),
         ">took": f"{row.time_s:.1f} s",
