@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shlex
 import shutil
 from collections.abc import Generator, Sequence
 from dataclasses import replace
@@ -53,6 +55,7 @@ class FreezeRecorder:
         self._folder = folder.absolute()
         # With pytest-xdist, the process that hands out the tests runs none.
         self._is_first = not hasattr(config, "workerinput")
+        self._unfinished = self._folder / UNFINISHED / str(os.getpid())  # modules are collected by each of its workers
         try:
             self._expected = read_expectations(
                 [*config.getini("freezer_expect"), *config.getoption("--freezer-expect")]
@@ -61,6 +64,16 @@ class FreezeRecorder:
                 prepare(self._folder)
         except FreezerError as error:
             raise pytest.UsageError(f"--freezer-record: {error}") from error
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, object, object]:
+        """Records what a module freezes as it is imported."""
+        if not isinstance(collector, pytest.Module):
+            return (yield)
+        with capture(threads=True) as captured:
+            result = yield
+        self._keep(collector.nodeid, captured.traces)
+        return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -96,13 +109,21 @@ class FreezeRecorder:
         if can_write_table():
             write_table(self._folder, rows)
 
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Says how many freezes were recorded, and how to look at them."""
+        count = sum(1 for _ in (self._folder / ROWS).glob("*.json"))
+        if count:
+            told = f"{count} recorded in {self._folder}; to look at them: freezer-ui {shlex.quote(str(self._folder))}"
+        else:
+            told = "the tests froze nothing"
+        terminalreporter.line(f"freezes: {told}")
+
     def _keep(self, test: str, traces: Sequence[Trace]) -> None:
         for number, trace in enumerate(traces, 1):
             name = test if len(traces) == 1 else f"{test} ({number})"
             key = hashlib.sha256(name.encode()).hexdigest()[:_DIGITS]
-            unfinished = self._folder / UNFINISHED / key
-            save(trace, unfinished)
-            finish_row(self._folder, _row(key, name, trace), unfinished)
+            save(trace, self._unfinished)
+            finish_row(self._folder, _row(key, name, trace), self._unfinished)
 
 
 def _row(key: str, test: str, trace: Trace) -> SweepRow:

@@ -19,6 +19,8 @@ _TESTS = """
 import pytest
 import torch
 
+AT_IMPORT = torch.jit.freeze(torch.jit.script(torch.nn.ReLU().eval()))
+
 
 @pytest.fixture(scope="module")
 def frozen():
@@ -65,12 +67,14 @@ def test_each_freeze_of_a_test_run_is_recorded_and_checked(tmp_path: Path) -> No
     )
     assert "the freeze of Linear (torchscript) is not as expected\nfailed: conv_add folded" in done.stdout
     found = sweep.read_sweep(tmp_path / "freezes")
+    assert f"freezes: 4 recorded in {tmp_path / 'freezes'}; to look at them: freezer-ui " in done.stdout
     assert [(row.options.rpartition("::")[2], row.model, row.status) for row in found.rows] == [
+        ("test_nets.py", "ReLU", "recorded"),
         ("test_failing_freeze", "Linear", "failed"),
         ("test_folds", "Sequential", "recorded"),
         ("test_other_fold", "Linear", "recorded"),
     ]
-    assert [len(fe.load(found.folder / row.trace).steps) == row.steps for row in found.rows] == [True] * 3
+    assert [len(fe.load(found.folder / row.trace).steps) == row.steps for row in found.rows] == [True] * 4
 
 
 def test_expectations_are_read_as_on_the_command_line() -> None:
