@@ -468,11 +468,17 @@ def test_the_outcome_of_a_sweep_names_what_stands_out() -> None:
     )
     assert sweep_sentences(rows) == (
         "6 of 7 recordings are complete; 1 timed out (f).",
-        "The outputs of 1 are past torch's tolerances (a · default · inductor); 4 were not compared.",
-        "1 keeps weights or buffers as attributes (2 in a · default · torchscript).",
-        "Time per call after freezing: 4 faster, 1 slower (a · default · torchscript), "
-        "1 without a measurable difference.",
+        "The outputs of 1 are past torch's tolerances (a · inductor); 4 were not compared.",
+        "1 keeps weights or buffers as attributes (2 in a · torchscript).",
+        "Time per call after freezing: 4 faster, 1 slower (a · torchscript), 1 without a measurable difference.",
         "Checks failed in 4 (b, c, d, 1 more).",
+    )
+    failures = [failed_row(name, backend=backend) for name in "abcd" for backend in ("torchscript", "inductor")]
+    assert sweep_sentences((*failures, sweep_row("e")))[0] == (
+        "1 of 9 recordings are complete; 8 failed (a, b, c, 2 more)."
+    )
+    assert sweep_sentences((*failures[:3], sweep_row("b", backend="inductor")))[0] == (
+        "1 of 4 recordings are complete; 3 failed (a, b · torchscript)."
     )
     unknown = (sweep_row("a"), sweep_row("b", frozen=None))
     assert "All weights and buffers in use are frozen in 1; of 1 their fates are unknown." in sweep_sentences(unknown)

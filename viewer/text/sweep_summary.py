@@ -35,7 +35,7 @@ def _recorded(rows: Sequence[SweepRow]) -> Iterator[str]:
         yield "The recording is complete." if len(rows) == 1 else f"All {len(rows)} recordings are complete."
         return
     kinds = [status for status, _ in Counter(row.status for row in missing).most_common()]
-    each = "; ".join(_missing(missing, status) for status in kinds)
+    each = "; ".join(_missing(rows, status) for status in kinds)
     yield f"{len(rows) - len(missing)} of {len(rows)} recordings are complete; {each}."
 
 
@@ -92,9 +92,27 @@ def _checks(rows: Sequence[SweepRow]) -> Iterator[str]:
 def _names(
     rows: Sequence[SweepRow], choose: Callable[[SweepRow], bool], before: Callable[[SweepRow], str] = lambda _: ""
 ) -> str:
-    """Returns the names of the chosen rows: of the models, where these distinguish the rows."""
+    """Returns the names of the chosen rows, with the parts that tell a row from the others of its model.
+
+    A model whose rows are all chosen, with the same text before each, is named once.
+    """
     chosen = [row for row in rows if choose(row)]
-    times = Counter(row.model for row in rows)
-    named = [f"{before(row)}{row.model if times[row.model] == 1 else row.label}" for row in chosen[:_NAMED]]
-    more = len(chosen) - len(named)
-    return ", ".join([*named, *([f"{more} more"] if more else [])])
+    of_model: dict[str, list[SweepRow]] = {}
+    for row in rows:
+        of_model.setdefault(row.model, []).append(row)
+    named: dict[str, int] = {}
+    for row in chosen:
+        siblings = of_model[row.model]
+        is_whole = all(choose(other) and before(other) == before(row) for other in siblings)
+        name = f"{before(row)}{row.model if is_whole else _distinct(row, siblings)}"
+        named[name] = named.get(name, 0) + 1
+    shown = list(named)[:_NAMED]
+    more = len(chosen) - sum(named[name] for name in shown)
+    return ", ".join([*shown, *([f"{more} more"] if more else [])])
+
+
+def _distinct(row: SweepRow, siblings: Sequence[SweepRow]) -> str:
+    parts = (row.options, row.backend, row.environment)
+    others = zip(*((other.options, other.backend, other.environment) for other in siblings), strict=True)
+    differing = [part for part, values in zip(parts, others, strict=True) if len(set(values)) > 1]
+    return " · ".join([row.model, *differing])
