@@ -199,7 +199,8 @@ class Measure:
         memory: whether to count the bytes of its constants.
         devices: where to take latencies, by default where the model is. A frozen module runs where its constants
             are, so any other device is named in a notice and left out.
-        seconds: time to spend on latencies per device, in s, warm-up apart; up to twice that if the rounds differ much.
+        seconds: time to spend on latencies per device, in s, warm-up apart; up to twice that if the rounds
+            differ much, and more where ten rounds take longer.
         threads: intra-op threads to measure with, ``None`` for torch's setting; restored afterwards.
         input_sets: how many inputs to measure numeric errors on: the given ones, and generated ones of the same shapes
             and dtypes beyond the first.
@@ -225,7 +226,7 @@ class Measure:
         12.0,
         "seconds",
         "Seconds for latencies",
-        "time to spend on latencies per device, warm-up apart; up to twice that on a busy machine",
+        "time to spend on latencies per device, warm-up apart; up to twice that on a busy machine, and more if ten rounds take longer",
         needs="latency",
     )
     threads: int | None = option(None, "count", "Threads", "threads to measure with on the CPU", empty="torch's")
