@@ -226,7 +226,8 @@ class Measure:
         12.0,
         "seconds",
         "Seconds for latencies",
-        "time to spend on latencies per device, warm-up apart; up to twice that on a busy machine, and more if ten rounds take longer",
+        "time to spend on latencies per device, warm-up apart; up to twice that on a busy machine, "
+        "and more if ten rounds take longer",
         needs="latency",
     )
     threads: int | None = option(None, "count", "Threads", "threads to measure with on the CPU", empty="torch's")
