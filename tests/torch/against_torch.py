@@ -286,8 +286,14 @@ def holds(one: Any, other: Any) -> bool:
     return isinstance(other, torch.Tensor) and any(holds(part, other) for part in parts)
 
 
+def is_element(one: Any, other: Any) -> bool:
+    """Returns whether a value is in a list, tuple or dictionary, or in one that this contains."""
+    parts = other.values() if isinstance(other, dict) else other if isinstance(other, (list, tuple)) else ()
+    return any(same(one, part) or is_element(one, part) for part in parts)
+
+
 def inlined_problems(frozen: Frozen) -> Iterator[str]:
-    """``inlined`` means a constant that equals or contains the attribute's value; every location is a constant."""
+    """``inlined``: a constant equals the attribute's value, contains it or is in it; every location is a constant."""
     before, found = slots(frozen.source), constants(frozen)
     for fate in frozen.trace.attributes:
         where = f"{fate.path}, {fate.fate}"
@@ -297,7 +303,8 @@ def inlined_problems(frozen: Frozen) -> Iterator[str]:
         if not fate.locations:
             yield f"{where}: lives nowhere"
         for place in fate.locations:
-            if place in found and not holds(found[place].value, before[fate.path]):
+            value = found[place].value if place in found else before[fate.path]
+            if not holds(value, before[fate.path]) and not is_element(value, before[fate.path]):
                 yield f"{where}: {place} has another value"
 
 

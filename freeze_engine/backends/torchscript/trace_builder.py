@@ -253,7 +253,9 @@ class TraceBuilder:
             chains.append(Chain(final.method, steps, tuple(self._tracker.origins[step.index] for step in steps)))
         result = self._result_slots()
         requested = (*self._freeze.preserved, *self._preserved_parameters(result))
-        lines = AssignmentFinder(self._recorder.sources, self._recorder.steps)
+        submodules = frozenset(path for path, slot in self._slots.items() if slot.kind == "submodule")
+        recorder = self._recorder
+        lines = AssignmentFinder(recorder.sources, recorder.steps, submodules, recorder.call_paths)
         records = [self._record(chain) for chain in chains]
         finder = ReasonFinder(self._slots, result, requested, records, lines.with_line)
         judged = fates(self._slots, result, finder.find(), chains)

@@ -4,31 +4,114 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
+from freeze_engine.backends.torchscript.attributes.assigning_code import (
+    ANY,
+    Holders,
+    assigned,
+    holders,
+    inside_strings,
+    literal,
+    local_names,
+    mentions,
+)
 from freeze_engine.backends.torchscript.graph.attribute_reads import attribute_name
-from freeze_engine.trace import Evidence, GraphSnapshot, Node, SourceLines, SourceRef, Step
+from freeze_engine.trace import CallPath, Evidence, GraphSnapshot, Node, SourceLines, SourceRef, Step
 
 _MAX_LINES: Final = 8
 """Maximum number of lines of an assignment."""
+_NUMBER: Final = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?")
+_FROM_END: Final = re.compile(r"-\d+")
 _DEFINITION: Final = re.compile(r"\s*(async\s+)?(def|class)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
-    """An assignment in the source.
+class _Assignment:
+    """An assignment to an attribute in the source.
 
     Attributes:
-        place: its first line.
-        last_line: its last line.
-        holders: the objects whose attribute it assigns, as code: ``self``, ``self.part``, ``other``.
+        place: the line of the target.
+        first_line, last_line: of the statement.
+        holders: the objects whose attribute it may assign.
+        literal: the number that it assigns, ``None`` if that is no plain number.
     """
 
     place: SourceRef
+    first_line: int
     last_line: int
-    holders: tuple[str, ...]
+    holders: Holders
+    literal: float | None
+
+    def covers(self, place: SourceRef) -> bool:
+        """Returns whether a place is in the statement."""
+        return self.place.file == place.file and self.first_line <= place.line <= self.last_line
+
+
+class _Searched:
+    """What the search needs of one graph."""
+
+    def __init__(
+        self,
+        graph: GraphSnapshot,
+        functions: Mapping[tuple[str, int], int],
+        calls: Mapping[str, tuple[SourceRef, ...]],
+    ) -> None:
+        self.nodes = tuple(graph.walk())
+        self._functions = functions
+        self._calls = calls
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The place of each node, by its id."""
+        return {node.id: place for place, node in enumerate(self.nodes)}
+
+    @cached_property
+    def values(self) -> Mapping[str, SourceRef]:
+        """The lines that make the values, by name."""
+        made = ((value.name, node.source) for node in self.nodes for value in node.outputs)
+        return {name: source for name, source in made if source is not None}
+
+    @cached_property
+    def numbers(self) -> Mapping[str, float]:
+        """The constant numbers, by the names of their values."""
+        texts = {
+            node.outputs[0].name: node.attribute("value") or ""
+            for node in self.nodes
+            if node.op == "prim::Constant" and node.outputs[0].type in ("int", "float", "bool")
+        }
+        return {name: float(text) for name, text in texts.items() if _NUMBER.fullmatch(text)}
+
+    @cached_property
+    def modules(self) -> Mapping[int, set[str]]:
+        """The modules that each function runs in, as the nodes of its lines show."""
+        found: dict[int, set[str]] = {}
+        for node in self.nodes:
+            if node.source is not None:
+                found.setdefault(self._function(node.source), set()).add(node.module)
+        return found
+
+    def functions_of(self, node: Node) -> frozenset[int]:
+        """Returns the functions that a node may be of: those that the same calls lead to."""
+        return frozenset(self._called.get(self._calls.get(node.id, ()), ()))
+
+    @cached_property
+    def _called(self) -> Mapping[tuple[SourceRef, ...], set[int]]:
+        """The functions that calls lead to: of lines with nodes, and of lines with calls."""
+        found: dict[tuple[SourceRef, ...], set[int]] = {}
+        for node in self.nodes:
+            calls = self._calls.get(node.id, ())
+            way = calls if node.source is None else (*calls, node.source)
+            for count, place in enumerate(way):
+                found.setdefault(calls[:count], set()).add(self._function(place))
+        return found
+
+    def _function(self, place: SourceRef) -> int:
+        return self._functions.get((place.file, place.line), -1)
 
 
 class AssignmentFinder:
@@ -37,16 +120,29 @@ class AssignmentFinder:
     Args:
         sources: the lines.
         steps: of the trace.
+        modules: paths of the submodules.
+        call_paths: the calls that lead to the nodes.
     """
 
-    def __init__(self, sources: Sequence[SourceLines], steps: Sequence[Step]) -> None:
+    def __init__(
+        self,
+        sources: Sequence[SourceLines],
+        steps: Sequence[Step],
+        modules: Collection[str],
+        call_paths: Iterable[CallPath],
+    ) -> None:
         self._lines = {
             (run.file, run.first_line + offset): text for run in sources for offset, text in enumerate(run.lines)
         }
         self._functions = _functions(self._lines)
         self._steps = steps
-        self._found: dict[str, tuple[_Statement, ...]] = {}
-        self._modules: dict[int, Mapping[int, set[str]]] = {}
+        self._submodules = modules
+        self._calls: dict[str, dict[str, tuple[SourceRef, ...]]] = {}
+        for path in call_paths:
+            self._calls.setdefault(path.method, {}).update(dict.fromkeys(path.nodes, path.calls))
+        self._found: dict[str, tuple[_Assignment, ...]] = {}
+        self._searched: dict[int, _Searched] = {}
+        self._names: dict[int, Mapping[str, Holders]] = {}
 
     def with_line(self, path: str, evidence: Evidence) -> Evidence:
         """Returns the evidence of an assignment with its line, if the source shows which one that is.
@@ -57,15 +153,20 @@ class AssignmentFinder:
         """
         if evidence.op != "prim::SetAttr" or evidence.step is None:
             return evidence
-        graph = self._steps[evidence.step].graph
-        node = next((node for node in graph.walk() if node.id == evidence.node), None)
-        return evidence if node is None else replace(evidence, source=self._line(path, evidence.step, node))
+        if evidence.step not in self._searched:
+            step = self._steps[evidence.step]
+            self._searched[evidence.step] = _Searched(step.graph, self._functions, self._calls.get(step.method, {}))
+        graph = self._searched[evidence.step]
+        place = graph.places.get(evidence.node or "")
+        return evidence if place is None else replace(evidence, source=self._line(path, graph, graph.nodes[place]))
 
-    def _line(self, path: str, step: int, node: Node) -> SourceRef | None:
-        graph = self._steps[step].graph
-        found = self._assigning(path, attribute_name(node), step)
-        value = _defined_at(graph, node.inputs[1])
-        exact = [each for each in found if value is not None and _covers(each, value)]
+    def _line(self, path: str, graph: _Searched, node: Node) -> SourceRef | None:
+        value = graph.values.get(node.inputs[1])
+        found = self._assigning(path, node, graph)
+        number = graph.numbers.get(node.inputs[1])
+        if number is not None:
+            found = [each for each in found if each.literal in (None, number)]
+        exact = [each for each in found if value is not None and each.covers(value)]
         if exact:
             return exact[0].place
         near = self._line_before(graph, node, {self._function(each.place) for each in found})
@@ -74,50 +175,106 @@ class AssignmentFinder:
             return min(below, key=lambda each: each.place.line).place
         return found[0].place if len(found) == 1 else None
 
-    def _assigning(self, path: str, name: str, step: int) -> list[_Statement]:
-        """Returns the statements whose functions run in a module from which their code reaches the attribute.
+    def _assigning(self, path: str, node: Node, graph: _Searched) -> list[_Assignment]:
+        """Returns the assignments of the functions that a node may be of, if their code reaches the attribute.
 
         Behind an interface torch names only the last part of a module's path, and a function that only calls others
-        has no node of its own: where no function surely reaches the attribute, these may be the ones.
+        has no node that names its module: where no function surely reaches the attribute, these may be the ones.
         """
-        if step not in self._modules:
-            self._modules[step] = self._modules_of(self._steps[step].graph)
-        owner, sure, possible = path.rpartition(".")[0], [], []
-        for each in self._assignments(name):
-            modules = self._modules[step].get(self._function(each.place), set())
-            if any(_reaches(module, holder, owner) for module in modules for holder in each.holders):
+        owner, functions = path.rpartition(".")[0], graph.functions_of(node)
+        sure, possible = [], []
+        for each in self._assignments(attribute_name(node)):
+            function = self._function(each.place)
+            if function not in functions:
+                continue
+            modules = graph.modules.get(function, set())
+            if any(self._means(module, each.holders, owner) for module in modules):
                 sure.append(each)
-            elif not modules or any(_is_around(module, owner) or owner.endswith(f".{module}") for module in modules):
+            elif self._may_mean(modules, each.holders, owner):
                 possible.append(each)
         return sure or possible
 
-    def _modules_of(self, graph: GraphSnapshot) -> Mapping[int, set[str]]:
-        """Returns the modules that each function runs in, as the nodes of its lines show."""
-        found: dict[int, set[str]] = {}
-        for node in graph.walk():
-            if node.source is not None:
-                found.setdefault(self._function(node.source), set()).add(node.module)
-        return found
+    def _may_mean(self, modules: Collection[str], holders: Holders, owner: str) -> bool:
+        if modules:
+            return any(self._may_end(module, holders, owner) for module in modules)
+        return any(self._means(module, holders, owner) for module in _around(owner))
+
+    def _may_end(self, module: str, holders: Holders, owner: str) -> bool:
+        """Returns whether a module that no path names may be one behind an interface, around the attribute's owner."""
+        if not module or module in self._submodules:
+            return False
+        return any(path.endswith(f".{module}") and self._means(path, holders, owner) for path in _around(owner))
+
+    def _means(self, module: str, holders: Holders, owner: str) -> bool:
+        """Returns whether code of a module may mean the attribute's owner."""
+        parts = owner.split(".") if owner else []
+        for holder in holders:
+            meant = module.split(".") if module else []
+            for part in holder:
+                is_from_end = _FROM_END.fullmatch(part)
+                meant.append(str(self._children[".".join(meant)] + int(part)) if is_from_end else part)
+            if len(meant) == len(parts) and all(one in (ANY, other) for one, other in zip(meant, parts, strict=True)):
+                return True
+        return False
+
+    @cached_property
+    def _children(self) -> Mapping[str, int]:
+        return Counter(path.rpartition(".")[0] for path in self._submodules)
 
     def _function(self, place: SourceRef) -> int:
         """Returns the number of the function that a line is in, -1 if the line is not known."""
         return self._functions.get((place.file, place.line), -1)
 
-    def _assignments(self, name: str) -> tuple[_Statement, ...]:
-        """Returns the statements that assign to an attribute of this name, of whichever object."""
+    def _assignments(self, name: str) -> tuple[_Assignment, ...]:
+        """Returns the assignments to an attribute of this name, of whichever object."""
         if name not in self._found:
-            self._found[name] = tuple(self._search(name))
+            self._found[name] = tuple(dict.fromkeys(self._search(name)))
         return self._found[name]
 
-    def _search(self, name: str) -> Iterator[_Statement]:
+    def _search(self, name: str) -> Iterator[_Assignment]:
         for (file, line), text in self._lines.items():
-            if not text.strip() or text.lstrip().startswith("#") or "=" not in text:
+            if not mentions(text, name):
                 continue
-            statements, last = self._statements(file, line)
-            targets = [target for statement in statements for target in _targets(statement)]
-            holders = tuple(holder for target in targets for holder in _holders(target, name))
-            if holders:
-                yield _Statement(SourceRef(file, line, len(text) - len(text.lstrip())), last, holders)
+            for first in range(line, line - _MAX_LINES, -1):
+                found = list(self._beginning(file, first, line, name))
+                if found or self._functions.get((file, first - 1)) != self._functions[file, line]:
+                    yield from found
+                    break
+
+    def _beginning(self, file: str, first: int, line: int, name: str) -> Iterator[_Assignment]:
+        """Yields the assignments in a line to an attribute of this name, of statements that begin in another."""
+        text = self._lines[file, first]
+        if not text.strip() or text.lstrip().startswith("#") or (file, first) in self._strings:
+            return
+        statements, last = self._statements(file, first)
+        for statement in statements:
+            for target in assigned(statement):
+                if target.attr == name and first + (target.end_lineno or 1) - 1 == line:
+                    shown = self._lines[file, line]
+                    place = SourceRef(file, line, len(shown) - len(shown.lstrip()))
+                    meant = holders(target, self._local_names(self._function(place)))
+                    yield _Assignment(place, first, last, meant, literal(statement))
+
+    @cached_property
+    def _by_function(self) -> Mapping[int, list[tuple[str, int]]]:
+        found: dict[int, list[tuple[str, int]]] = {}
+        for place, function in self._functions.items():
+            found.setdefault(function, []).append(place)
+        return found
+
+    @cached_property
+    def _strings(self) -> frozenset[tuple[str, int]]:
+        """The lines that begin inside a string."""
+        return frozenset(
+            places[number]
+            for places in self._by_function.values()
+            for number in inside_strings([self._lines[place] for place in places])
+        )
+
+    def _local_names(self, function: int) -> Mapping[str, Holders]:
+        if function not in self._names:
+            self._names[function] = local_names([self._lines[place] for place in self._by_function[function]])
+        return self._names[function]
 
     def _statements(self, file: str, first: int) -> tuple[list[ast.stmt], int]:
         """Parses the statements that begin in a line; gives their last line, too."""
@@ -132,17 +289,15 @@ class AssignmentFinder:
                 continue
         return [], first
 
-    def _line_before(self, graph: GraphSnapshot, node: Node, functions: Container[int]) -> SourceRef | None:
+    def _line_before(self, graph: _Searched, node: Node, functions: Collection[int]) -> SourceRef | None:
         """Returns the line of the closest node before ``node`` that has one in these functions."""
-        nearest = None
-        for each in graph.walk():
-            if each.id == node.id:
-                return nearest
-            if each.source is not None and self._function(each.source) in functions:
-                nearest = each.source
+        for place in range(graph.places[node.id] - 1, -1, -1):
+            source = graph.nodes[place].source
+            if source is not None and self._function(source) in functions:
+                return source
         return None
 
-    def _is_below(self, statement: _Statement, near: SourceRef) -> bool:
+    def _is_below(self, statement: _Assignment, near: SourceRef) -> bool:
         """Returns whether a statement follows a line within one function."""
         place = statement.place
         return place.line >= near.line and self._function(place) == self._function(near) >= 0
@@ -160,39 +315,9 @@ def _functions(lines: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], in
     return found
 
 
-def _reaches(module: str, holder: str, owner: str) -> bool:
-    """Returns whether code of a module may mean the attribute's owner by ``holder``."""
-    own, *inner = holder.split(".")
-    if own == "self" and all(each.isidentifier() for each in inner):
-        return ".".join(filter(None, (module, *inner))) == owner
-    return _is_around(module, owner)
-
-
-def _is_around(module: str, owner: str) -> bool:
-    return not module or f"{owner}.".startswith(f"{module}.")
-
-
-def _targets(statement: ast.stmt) -> Iterator[ast.expr]:
-    """Yields the targets that a statement's first line assigns; a branch may have its body after the colon."""
-    for each in ast.walk(statement):
-        if isinstance(each, ast.Assign) and each.lineno == 1:
-            yield from each.targets
-        elif isinstance(each, (ast.AugAssign, ast.AnnAssign)) and each.lineno == 1:
-            yield each.target
-
-
-def _holders(target: ast.expr, name: str) -> Iterator[str]:
-    """Yields the objects whose attribute of this name a target assigns, as code."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        for each in target.elts:
-            yield from _holders(each, name)
-    elif isinstance(target, ast.Attribute) and target.attr == name:
-        yield ast.unparse(target.value)
-
-
-def _covers(statement: _Statement, place: SourceRef) -> bool:
-    return statement.place.file == place.file and statement.place.line <= place.line <= statement.last_line
-
-
-def _defined_at(graph: GraphSnapshot, value: str) -> SourceRef | None:
-    return next((node.source for node in graph.walk() for each in node.outputs if each.name == value), None)
+def _around(path: str) -> Iterator[str]:
+    """Yields the path of a module, and those of the modules around it."""
+    yield path
+    while path:
+        path = path.rpartition(".")[0]
+        yield path

@@ -17,6 +17,7 @@ from freeze_engine.backends.torchscript.log.messages import FOLDING
 from freeze_engine.trace import Constant, Evidence, GraphSnapshot, Node, Step
 
 _CONSTRUCTS = ("prim::ListConstruct", "prim::TupleConstruct", "prim::DictConstruct")
+_TAKES = ("prim::ListUnpack", "prim::TupleUnpack", "prim::TupleIndex", "aten::__getitem__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,22 @@ class ChainFacts:
         stood = {name: before.reads.get(read, "") for read, name in after.reading.reads.items() if name in made}
         return tuple(name for name, old in stood.items() if _is_inside(own, old, before.makers))
 
+    def taken_out(self, path: str) -> frozenset[object]:
+        """Returns keys of the constants that the step of `end_of` only took out of a list, tuple or dictionary.
+
+        They are keys of `Reading.content`; none if the step also computed a constant.
+        """
+        place = self.last_held[path]
+        own, after = set(self._places[place].held.get(path, ())), self._places[place + 1]
+        made = set(after.derived.get(path, ()))
+        if not made or not own & self._places[place].containers:
+            return frozenset()
+        before = self._places[place].reading
+        stood = {(name, before.reads.get(read, "")) for read, name in after.reading.reads.items() if name in made}
+        if {name for name, _ in stood} != made or not all(_is_taken(own, old, before.makers) for _, old in stood):
+            return frozenset()
+        return frozenset(after.reading.content(name) for name in made)
+
     def last_place(self, path: str) -> PlaceFacts:
         """Returns the last place at which a constant is the attribute's value."""
         return self._places[self.last_held[path]]
@@ -157,6 +174,14 @@ def _is_inside(own: Set[str], name: str, makers: Mapping[str, Node]) -> bool:
     if maker is None or maker.op not in _CONSTRUCTS:
         return False
     return any(each in own or _is_inside(own, each, makers) for each in maker.inputs)
+
+
+def _is_taken(own: Set[str], name: str, makers: Mapping[str, Node]) -> bool:
+    """Returns whether a value is an element of one of some others, or an element of such an element."""
+    maker = makers.get(name)
+    if maker is None or maker.op not in _TAKES:
+        return False
+    return maker.inputs[0] in own or _is_taken(own, maker.inputs[0], makers)
 
 
 def _last_held(chain: Chain) -> dict[str, int]:

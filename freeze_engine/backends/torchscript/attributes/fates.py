@@ -72,7 +72,18 @@ class _Judge:
     def _preserved(self, slot: ModuleAttribute) -> AttributeFate:
         verdict = self._verdicts[slot.path]
         advice = self._adviser.advice(slot.path)
-        return _fate(slot, "preserved", verdict.evidence, verdict.step, reason=verdict.reason, advice=advice)
+        places = self._locations(slot.path, held=True) if slot.kind != "submodule" else ()
+        evidence = (*verdict.evidence, *self._read_as_constant(places))
+        fields = {"reason": verdict.reason, "advice": advice, "locations": places}
+        return _fate(slot, "preserved", evidence, verdict.step, **fields)
+
+    def _read_as_constant(self, places: Sequence[Location]) -> Iterator[Evidence]:
+        """Yields the constants of an attribute that stays, which no method reads from the module any more."""
+        for place in places:
+            facts = next(facts for facts in self._facts if facts.chain.method == place.method)
+            maker, step = facts.makers.get(place.value), facts.chain.steps[-1].index
+            fact = f"{place.method} reads it as the constant %{place.value}: to assign it later changes nothing there"
+            yield Evidence(fact, place.method, step, maker, "prim::Constant")
 
     def _submodule(self, slot: ModuleAttribute) -> AttributeFate:
         """A submodule is no constant itself: it is inlined with the attributes that are read from it."""
@@ -100,6 +111,13 @@ class _Judge:
             names = listed(f"%{each.value}" for each in inside)
             put = Evidence(f"{end.step.name} put it into {names}, unchanged", end.method, end.step.index)
             return _fate(slot, "inlined", (put, *evidence), step, locations=inside)
+        apart = self._taken_out(slot.path, holder, merged)
+        if apart:
+            step = holder.folding.index if holder.folding else None
+            names = listed(f"%{each.value}" for each in apart)
+            fact = f"{end.step.name} took elements out of it, unchanged; the last graph has them in {names}"
+            took = Evidence(fact, end.method, end.step.index)
+            return _fate(slot, "inlined", (took, *evidence), step, locations=apart)
         first, *more = (*end.evidence(slot.path, merged), *holder.left_over(slot.path))
         return _fate(slot, "folded", (first, *evidence, *more), end.step.index, locations=merged)
 
@@ -125,6 +143,13 @@ class _Judge:
         """Returns the constant lists, tuples and dictionaries of the last graph that the attribute was put into."""
         collected = holder.collected(path) if merged else ()
         return tuple(each for each in merged if each.method == holder.chain.method and each.value in collected)
+
+    def _taken_out(self, path: str, holder: ChainFacts, merged: Sequence[Location]) -> tuple[Location, ...]:
+        """Returns the constants of the last graph if all that were made of the attribute are its elements."""
+        elements = holder.taken_out(path) if merged else frozenset()
+        finals = {facts.chain.method: facts.final.reading for facts in self._facts}
+        same = all(finals[each.method].content(each.value) in elements for each in merged)
+        return tuple(merged) if elements and same else ()
 
     def _locations(self, path: str, *, held: bool) -> tuple[Location, ...]:
         return tuple(
