@@ -285,3 +285,35 @@ def test_without_freezing_nothing_is_recorded():
     with fresh(), torch.no_grad(), fe.capture() as captured:
         torch.compile(torch.nn.Linear(4, 2).eval())(rows(2, 4))
     assert captured.traces == ()
+
+
+class Normalised(torch.nn.Module):
+    """A convolution with a batch norm after it or without."""
+
+    def __init__(self, has_norm: bool) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 4, 3)
+        self.norm = torch.nn.BatchNorm2d(4) if has_norm else torch.nn.ReLU()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(self.conv(x))
+
+
+@pytest.mark.parametrize("has_norm", [True, False])
+def test_a_module_given_to_inductor_itself_has_its_fates_and_torchs_fault_is_named_where_it_strikes(
+    has_norm: bool,
+) -> None:
+    model = filled(Normalised(has_norm)).eval()
+    x = image()
+    expected = model(x)
+    with fresh(), torch._inductor.config.patch(freezing=True), torch.no_grad(), fe.capture() as captured:
+        compiled = torch._inductor.compile(torch.fx.symbolic_trace(model), [x])
+    with torch.no_grad():
+        is_right = bool(torch.allclose(compiled(x), expected, atol=1e-5))
+    (trace,) = captured.traces
+    assert trace.call.startswith("torch._inductor.compile(")
+    fates = {attribute.path: attribute.fate for attribute in trace.attributes}
+    assert fates["conv.weight"] == fates["conv.bias"] == "inlined", fates
+    found = [notice.message for notice in trace.notices if notice.code == "misfold"]
+    assert bool(found) == (not is_right) == has_norm
+    assert all("(conv.weight, conv.bias)" in message and "torch.compile" in message for message in found)

@@ -189,6 +189,15 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
         yield Notice("graph_break", f"The graph ends with a graph break at {reason}", steps[-1].index)
     if compiled.guards:
         yield Notice("recompilation", f"Compiled again because a guard failed: {_first_line(compiled.guards[0])}", 0)
+    stale = [path for each in compiled.inputs if each.is_stale for path in each.paths]
+    if stale and compiled.compile_id is None and compiled.package is None:
+        yield Notice(
+            "misfold",
+            "Inductor folded batch norms into the module's convolutions before its own passes (fuse_conv_bn), and then "
+            f"froze the weights of before ({listed(stale)}): the outputs lack the batch norms. Compile the module by "
+            "torch.compile instead: only a module that Dynamo did not trace meets this fault of torch._inductor.",
+            0,
+        )
     if compiled.assigned:
         names = listed(each.path for each in compiled.assigned)
         yield Notice(

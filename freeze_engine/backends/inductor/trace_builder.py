@@ -224,6 +224,8 @@ def _call_text(compiled: RawCompile) -> str:
     if compiled.package is not None:
         call = "aoti_compile_and_package" if compiled.settings.get("aot_inductor.package") else "aot_compile"
         return f"torch._inductor.{call}({compiled.model})  # torch._inductor.config.patch(freezing=True)"
+    if compiled.compile_id is None:
+        return f"torch._inductor.compile({compiled.model})  # torch._inductor.config.patch(freezing=True)"
     on = [key for key in ("freezing", "freezing_discard_parameters") if compiled.settings.get(key)]
     patch = ", ".join(f"{key}=True" for key in on) or "freezing=True"
     arguments = f"{compiled.model}{_arguments_text(compiled)}"

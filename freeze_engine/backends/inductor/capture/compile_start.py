@@ -68,11 +68,9 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
     ahead = torch_private.is_ahead_of_time()
     settings = torch_private.setting_values((*SETTINGS, *(ahead_of_time.SETTINGS if ahead else ())))
     compiled_function = None if ahead else function.get()
-    roots = (
-        (("", dynamo_model),)
-        if ahead and dynamo_model is not None
-        else captures[-1].roots(context, compiled_function is not None)
-    )
+    # Without Dynamo, torch._inductor gets a module as it is.
+    is_given = dynamo_model is not None and (ahead or handed.get() is None)
+    roots = (("", dynamo_model),) if is_given else captures[-1].roots(context, compiled_function is not None)
     held = context.params_flat_unwrap_subclasses if context is not None else None
     seen = context.module_context.nn_modules.values() if context is not None else ()
     with torch_private.without_modes():  # the bytes of a tensor in a library's layout are read from a copy

@@ -37,6 +37,7 @@ class GraphInput:
         symbol: the graph's name of a number that is not known before the run (``s0``); empty for anything else.
         is_size: whether Dynamo read it off a tensor that is an input as well, so that no user passes it.
         is_outside: whether a function reads it from its closure, its object or a global, and no module holds it.
+        is_stale: whether the module holds another tensor at that path by now, so that the graph gets an old one.
     """
 
     name: str
@@ -50,6 +51,7 @@ class GraphInput:
     symbol: str = ""
     is_size: bool = False
     is_outside: bool = False
+    is_stale: bool = False
 
 
 class Inventory:
@@ -147,10 +149,12 @@ def graph_inputs(
     found = []
     for index, node in enumerate(module.graph.find_nodes(op="placeholder")):
         mutated, outputs = _effects(metadata, index)
-        symbol, is_size, is_outside = "", False, False
+        symbol, is_size, is_outside, is_stale = "", False, False, False
         if index < len(held):
             value, keep = held[index], keep_parameters
             paths = inventory.paths(value) or _noted_paths(names[index], notes, function is not None)
+            if not paths and names[index] in inventory.attributes:
+                paths, is_stale = (names[index],), True
             if function is not None and paths and not inventory.paths(value):
                 inventory.add(paths[0], _kind(value), value)
             label = paths[0] if paths else node.name
@@ -169,7 +173,7 @@ def graph_inputs(
         label = label or node.name
         spec = input_spec(label, node.meta.get("val") if value is None else value)
         held_by = _reference(value, keep)
-        facts = (mutated, outputs, spec, held_by, symbol, is_size, is_outside)
+        facts = (mutated, outputs, spec, held_by, symbol, is_size, is_outside, is_stale)
         found.append(GraphInput(node.name, label, paths, index < len(held), *facts))
     return tuple(found)
 
