@@ -93,6 +93,7 @@ from .missing_measurements import (
 from .name_texts import (
     listed as listed,
     natural_order as natural_order,
+    shortened as shortened,
 )
 from .node_provenance import (
     NodeEnd as NodeEnd,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from freeze_engine.errors import shortened as shortened
+
 
 def listed(names: Iterable[str], most: int = 4, joint: str = ", ") -> str:
     """Joins names for a sentence: the first ones, and how many more there are.

@@ -68,6 +68,31 @@ def test_each_method_is_a_series():
     assert data.baselines == (("eager", 95_000.0), ("scripted", 91_000.0))
 
 
+def test_a_chart_draws_as_many_lines_as_anybody_can_read():
+    trace = small_trace()
+    first, second = trace.steps[0], trace.steps[10]
+    (measured,), errors = second.latency, first.numerics
+    baselines = tuple(replace(trace.baselines[0], name=f"way {number}") for number in range(50))
+    steps = tuple(
+        replace(
+            first,
+            index=number,
+            method=f"part{number}",
+            numerics=errors,
+            latency=tuple(replace(measured, device=f"cuda:{device}") for device in range(4)),
+        )
+        for number in range(40)
+    )
+    data = chart_data(replace(trace, steps=steps, baselines=baselines, attributes=()))
+    drawn = {chart.title: chart for chart in charts(data, "light")}
+    for title, lines in (("Latency", 160), ("Cold start", 320), ("Numeric error", 40), ("Nodes", 40)):
+        assert f"Shown are the first 12 of {lines:,} lines." in drawn[title].note
+        assert len(drawn[title].note) < 1000
+    for chart in drawn.values():
+        assert len(chart.figure.renderers) + len(chart.figure.center) < 60
+    assert not any("Shown are" in chart.note for chart in charts(chart_data(trace), "light"))
+
+
 def test_infinite_error_is_listed_and_not_drawn():
     trace = small_trace()
     outputs = (OutputError("0", math.inf, math.inf, 0.0, 3, False),)

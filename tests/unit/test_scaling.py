@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import pytest
@@ -18,6 +18,8 @@ from freeze_engine.trace import (
     AliasAnalysis,
     AliasEntry,
     AttributeFate,
+    Baseline,
+    CallPath,
     Check,
     Evidence,
     GraphSnapshot,
@@ -28,6 +30,9 @@ from freeze_engine.trace import (
     Notice,
     Program,
     Rewrite,
+    RuntimeGraph,
+    RuntimeKernel,
+    RuntimeTime,
     SourceLines,
     SourceRef,
     Step,
@@ -163,6 +168,35 @@ def _evidence(number: int) -> Evidence:
     return Evidence("a write", "forward", 0, "n0", "aten::relu", SourceRef(f"file{number}.py", 1))
 
 
+def _devices(count: int) -> Trace:
+    (measured,) = small_trace().steps[10].latency
+    errors = small_trace().steps[8].numerics[0]
+    latency = tuple(replace(measured, device=f"cuda:{n}") for n in range(count))
+    numerics = tuple(replace(errors, inputs=f"set{n}") for n in range(count))
+    return _trace(*(_step(index, _graph(2 + index), latency=latency, numerics=numerics) for index in range(3)))
+
+
+def _baselines(count: int) -> Trace:
+    latency = small_trace().baselines[0].latency
+    baselines = tuple(Baseline(f"baseline{n}", latency) for n in range(count))
+    return _trace(_step(0, _graph(2), latency=small_trace().steps[0].latency), baselines=baselines)
+
+
+def _uncalled_kernels(count: int) -> Trace:
+    kernels = tuple(Kernel(f"fused_{n}", "cpp") for n in range(count))
+    code = "\n".join(f"other_{n}(x)" for n in range(count))
+    program = Program("compiled with freezing", "forward", kernels, code)
+    return replace(_trace(_step(0, _graph(2)), programs=(program,)), backend="inductor")
+
+
+def _executor(count: int) -> Trace:
+    kernels = tuple(RuntimeKernel(f"kernel{n}", False, 1, 100, 1 / count) for n in range(count))
+    times = tuple(RuntimeTime((f"n{n}",), 100) for n in range(count))
+    paths = tuple(CallPath("forward", (SourceRef("a.py", n + 1),), (f"n{n}",)) for n in range(count))
+    runtime = RuntimeGraph("forward", _graph(count), 3, kernels, times=times)
+    return _trace(_step(0, _graph(count)), runtime=(runtime,), call_paths=paths)
+
+
 def _ablation(count: int) -> Trace:
     entries = tuple(replace(small_trace().ablation[0], name=f"Pass{n}") for n in range(count))
     return replace(_steps(count), ablation=entries)
@@ -181,6 +215,10 @@ _SHAPES: dict[str, Callable[[int], Trace]] = {
     "checks": _checks,
     "sources": _sources,
     "ablation": _ablation,
+    "devices": _devices,
+    "baselines": _baselines,
+    "uncalled kernels": _uncalled_kernels,
+    "executor": _executor,
 }
 
 
@@ -210,3 +248,13 @@ def test_four_times_as_much_takes_about_four_times_as_long(shape: str, monkeypat
         if large[name] - middle[name] > _MOST * (middle[name] - small[name]) + _SLACK
     }
     assert steep == {}
+
+
+@pytest.mark.parametrize("shape", _SHAPES)
+def test_verdict_and_actions_name_a_few_of_many(shape: str) -> None:
+    summary = fe.summarize(_SHAPES[shape](_SIZES[-1]))
+    texts = (
+        summary.sentence,
+        *chain.from_iterable((each.title, each.evidence, each.fix, each.gain) for each in summary.actions),
+    )
+    assert [text for text in texts if len(text) > 1200] == []

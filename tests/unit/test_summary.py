@@ -54,6 +54,29 @@ def with_baselines(trace: Trace, **ratios: Latency) -> Trace:
     return replace(trace, backend="inductor", baselines=baselines, attributes=(), ablation=())
 
 
+def test_of_many_times_and_errors_the_worst_are_named_and_the_others_counted():
+    trace, devices = small_trace(), 12
+    slower = {7: "slower", 9: "slower"}
+    times = tuple(
+        replace(timed(1.2 if number in slower else 0.9, slower.get(number, "faster")), device=f"cuda:{number}")
+        for number in range(devices)
+    )
+    said = fe.summarize(with_final_latency(trace, *times)).sentence
+    assert "more time per call than before freezing on cuda:7 (" in said
+    assert said.index("cuda:9") < said.index("cuda:0")
+    assert "; 8 more times, none of them slower; " in said
+    exact, wrong = trace.steps[0].numerics, trace.steps[8].numerics
+    steps = tuple(
+        replace(
+            trace.steps[0], index=number, method=f"part{number}", numerics=exact if number < 6 else wrong, latency=()
+        )
+        for number in range(devices)
+    )
+    said = fe.summarize(replace(trace, steps=steps, attributes=())).sentence
+    assert "outputs of part6 differ from eager by up to 3.0e-04" in said
+    assert said.partition("; 8 more methods, 2 of them past torch's tolerances")[1]
+
+
 def test_the_sentence_says_what_froze_how_fast_how_exact_and_what_stays():
     trace = replace(with_final_latency(small_trace(), timed(0.92, "faster")), checks=())
     assert fe.summarize(trace).sentence == (

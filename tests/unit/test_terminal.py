@@ -4,11 +4,16 @@ import contextlib
 import io
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
+import freeze_engine as fe
 from freeze_engine.worker import JobProgress
+from tests.builders import small_trace
+from viewer.cli import main
 from viewer.cli.terminal import progress_line, progress_text, recording_text
+from viewer.text.table import table_lines
 
 
 def test_progress_shows_share_and_remaining_time() -> None:
@@ -86,3 +91,67 @@ def test_progress_is_one_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     os.close(leader)
     lines = written.decode().split("\r\x1b[K")[1:]
     assert lines == ["  0% inline (0:00)", "careful\r\n", " 50% " + "x" * 24, ""]
+
+
+LONG = "z" * 100_000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["record", LONG],
+        ["record", f"models:{LONG}"],
+        ["record", "example:mlp", "--input", LONG],
+        ["record", "example:mlp", "--memory", LONG],
+        ["record", "example:mlp", "--backend", LONG],
+        ["record", "example:mlp", "-o", f"{LONG}.fztrace"],
+        ["record", "example:mlp", f"--{LONG}"],
+        ["run", LONG],
+        ["run", "--", f"/{LONG}"],
+        ["sweep", "a/" * 50_000],
+        ["bisect", f"{LONG}.pt"],
+        ["check", f"{LONG}.fztrace"],
+        ["check", "TRACE", "--expect-folded", LONG],
+        ["check", "TRACE", "--expect-preserved", LONG],
+        ["stats", "TRACE", LONG],
+        ["stats", "z " * 50_000],
+        ["diff", "TRACE", LONG],
+        ["diff", "TRACE", "TRACE", "--only", LONG],
+        ["report", "TRACE", "-o", f"{LONG}.html"],
+        ["export", "TRACE", "--format", "csv", "-o", f"{LONG}/a.csv"],
+        ["export", "TRACE", "--format", LONG],
+        ["summary", LONG],
+        ["doctor", LONG],
+        ["--port", LONG],
+        [f"{LONG}.fztrace"],
+    ],
+    ids=lambda words: " ".join(word[:20] for word in words),
+)
+def test_no_command_repeats_all_of_what_nobody_can_read(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "a.fztrace"
+    fe.save(small_trace(), trace)
+    with contextlib.suppress(SystemExit):
+        assert main([str(trace) if word == "TRACE" else word for word in words]) in (1, 2)
+    said = capsys.readouterr()
+    lines = (said.out + said.err).splitlines()
+    assert lines
+    assert max(map(len, lines)) < 25_000
+    assert max(len(word) for line in lines for word in line.split()) <= 1000
+
+
+def test_errors_quote_what_can_be_read() -> None:
+    path = "/".join(["folder"] * 30_000)
+    error = fe.FreezerError(f"{path}: there is no such file\ngive another")
+    assert str(error).startswith(f"{path[:400]}")
+    assert str(error).endswith(f"{path[-200:]}: there is no such file\ngive another".split(": ", 1)[1])
+    assert len(str(error)) < 1000
+    assert str(fe.FreezerError("a b " * 40_000)).count("(160,000 characters)") == 1
+    readable = f"{'folder/' * 140}model.pt: there is no such file"
+    assert str(fe.FreezerError(readable)) == readable
+
+
+def test_wide_cell_does_not_widen_its_table() -> None:
+    rows = [{"pass": "z" * 100_000, ">nodes": "1"}, *({"pass": f"pass{n}", ">nodes": "1"} for n in range(50))]
+    assert max(map(len, table_lines(rows))) < 250

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from bokeh.embed import json_item
@@ -35,6 +35,9 @@ from viewer.views.chart_data import ChartData, Mark, Series, chart_data
 
 _ASIDE: Final = 0.14
 _SHOWN: Final = 3
+_MOST_LINES: Final = 12
+"""Most series, and most baselines, that a chart draws: a figure of hundreds takes minutes to make."""
+
 _WORDS_SHARE: Final = 0.08
 """Share of a chart's height that one label takes."""
 
@@ -71,14 +74,36 @@ def charts(data: ChartData, theme: Theme) -> tuple[Chart, ...]:
         return ()
     palette = PALETTES[theme]
     drawn = (
-        _latency_chart,
-        *((_relative_chart,) if data.relative else ()),
-        _error_chart,
-        *((_cold_chart,) if data.cold else ()),
-        _constants_chart,
-        _nodes_chart,
+        (_latency_chart, data.latency),
+        *(((_relative_chart, data.relative),) if data.relative else ()),
+        (_error_chart, data.errors),
+        *(((_cold_chart, data.cold),) if data.cold else ()),
+        (_constants_chart, data.constants),
+        (_nodes_chart, data.nodes),
     )
-    return tuple(draw(data, palette) for draw in drawn)
+    shown = _legible(data)
+    return tuple(_counted(draw(shown, palette), len(series)) for draw, series in drawn)
+
+
+def _legible(data: ChartData) -> ChartData:
+    """Leaves out the series that no chart has room for."""
+    return replace(
+        data,
+        latency=data.latency[:_MOST_LINES],
+        relative=data.relative[:_MOST_LINES],
+        cold=data.cold[:_MOST_LINES],
+        errors=data.errors[:_MOST_LINES],
+        constants=data.constants[:_MOST_LINES],
+        nodes=data.nodes[:_MOST_LINES],
+        baselines=tuple(sorted(data.baselines, key=lambda baseline: -baseline[1])[:_MOST_LINES]),
+    )
+
+
+def _counted(chart: Chart, series: int) -> Chart:
+    """Adds how many series were left out."""
+    if series <= _MOST_LINES:
+        return chart
+    return replace(chart, note=f"{chart.note} Shown are the first {_MOST_LINES} of {series:,} lines.")
 
 
 def chart_items(
@@ -137,8 +162,7 @@ def _latency_chart(data: ChartData, palette: Palette) -> Chart:
     if longest > top:
         note += " Intervals that leave the top are longer than shown."
     if data.baselines:
-        slowest_first = sorted(data.baselines, key=lambda baseline: -baseline[1])
-        lines = ", ".join(f"{name} {analysis.duration_text(median)}" for name, median in slowest_first)
+        lines = ", ".join(f"{name} {analysis.duration_text(median)}" for name, median in data.baselines)
         note += f" Dashed, from the top: {lines}."
     return Chart("Latency", note, plot)
 

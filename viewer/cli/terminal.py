@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal, TextIO
 
-from freeze_engine import worker
+from freeze_engine import analysis, worker
 from viewer.cli.command import CommandError
 from viewer.text.printable import PassedOn, json_without_commands, printable, printable_json, without_commands
 
@@ -203,7 +203,7 @@ def clock_text(seconds: float) -> str:
 
 
 def _shown(text: str) -> str:
-    text = printable(text, _OWN)
+    text = printable(analysis.shortened(text), _OWN)
     return without_commands(text) if _is_job() else text
 
 

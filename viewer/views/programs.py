@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _COMPILED: Final = re.compile(r"^(\w+) = async_compile\.")
 _OPERATOR: Final = re.compile(r"aten(?:\.|::)(\w+)(?:\.\w+)?")
+_CALLED: Final = re.compile(r"(?<![\w.])([\w.]+)\(")
 _STRING_ENDS: Final = "'''"
 
 
@@ -125,17 +127,31 @@ def _calls(
     lines: Sequence[str], names: Sequence[str], definitions: Mapping[str, tuple[int, int]]
 ) -> Iterator[int | None]:
     """Yields the line that calls each kernel, in order; ``None`` if not found."""
-    inside = {number for first, last in definitions.values() for number in range(first, last + 1)}
+    places = _call_lines(lines, definitions)
     number, before = 0, ""
     for name in names:
-        called = re.compile(rf"(?<![\w.])({re.escape(name)}|{re.escape(name.removeprefix('torch.ops.'))})(\.run)?\(")
         start = number + (name == before)  # a line may call several kernels
-        places = (at for at in range(start, len(lines)) if at not in inside and _is_call(called, lines[at]))
-        found = next(places, None)
+        firsts = (_first_from(places.get(each, ()), start) for each in (name, name.removeprefix("torch.ops.")))
+        found = min((first for first in firsts if first is not None), default=None)
         yield found
         if found is not None:
             number, before = found, name
 
 
-def _is_call(called: re.Pattern[str], line: str) -> bool:
-    return not line.lstrip().startswith("#") and called.search(line) is not None
+def _call_lines(lines: Sequence[str], definitions: Mapping[str, tuple[int, int]]) -> Mapping[str, list[int]]:
+    """Returns the lines outside of definitions that call each name, with ``.run`` and without."""
+    inside = {number for first, last in definitions.values() for number in range(first, last + 1)}
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines):
+        if number in inside or line.lstrip().startswith("#"):
+            continue
+        called = set(_CALLED.findall(line))
+        for name in called | {name.removesuffix(".run") for name in called}:
+            found[name].append(number)
+    return found
+
+
+def _first_from(numbers: Sequence[int], start: int) -> int | None:
+    """Returns the first of sorted numbers that is at least ``start``."""
+    place = bisect_left(numbers, start)
+    return numbers[place] if place < len(numbers) else None

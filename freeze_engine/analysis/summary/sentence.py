@@ -11,6 +11,7 @@ from freeze_engine.analysis.check_facts import check_outcome
 from freeze_engine.analysis.detectability import tells_nothing, unseen_text
 from freeze_engine.analysis.failures import failure_kind, failure_title
 from freeze_engine.analysis.missing_measurements import unmeasured, why_absent
+from freeze_engine.analysis.name_texts import listed
 from freeze_engine.analysis.number_texts import error_text, percent_text
 from freeze_engine.analysis.refused_inputs import plain_refusal
 from freeze_engine.analysis.summary.facts import ErrorFact, FrozenFact, KeptFact
@@ -20,6 +21,7 @@ from freeze_engine.analysis.summary.times import TimeFact
 from freeze_engine.trace import Failure, Interval, SourceRef, Trace
 from freeze_engine.trace.baselines import EAGER
 
+_MOST_RESULTS: Final = 4
 _NOT_KNOWN: Final = "the effect on the time is not known"
 #: By `KeptFact.manner`.
 _LESS_SURE: Final = {
@@ -93,13 +95,40 @@ def measured_texts(trace: Trace, times: Sequence[TimeFact], errors: Sequence[Err
             yield f"time and outputs not measured: {no_time}"
             return
     if times:
-        yield from (_time(fact, times) for fact in times)
+        yield from _time_texts(times)
     else:
         yield f"time not measured: {_why(trace, 'latency')}"
     if errors:
-        yield from (_error(trace, fact, len(errors) > 1) for fact in errors)
+        yield from _error_texts(trace, errors)
     else:
         yield f"outputs not compared with eager: {_why(trace, 'numerics')}"
+
+
+def _time_texts(times: Sequence[TimeFact]) -> Iterator[str]:
+    """Yields the times, of many only some: slower ones come first, then faster ones."""
+    order = ("slower", "faster")
+    if len(times) > _MOST_RESULTS:
+        times = sorted(times, key=lambda fact: order.index(fact.claim) if fact.claim in order else len(order))
+    several = len({fact.method for fact in times}) > 1, len({fact.device for fact in times}) > 1
+    yield from (_time(fact, *several) for fact in times[:_MOST_RESULTS])
+    if rest := times[_MOST_RESULTS:]:
+        slower = sum(fact.claim == "slower" for fact in rest)
+        yield _of_rest(len(rest), "time", slower, "slower")
+
+
+def _error_texts(trace: Trace, errors: Sequence[ErrorFact]) -> Iterator[str]:
+    """Yields the errors of the outputs, of many methods only some: those past the tolerances come first."""
+    if len(errors) > _MOST_RESULTS:
+        errors = sorted(errors, key=lambda fact: fact.is_close)
+    yield from (_error(trace, fact, len(errors) > 1) for fact in errors[:_MOST_RESULTS])
+    if rest := errors[_MOST_RESULTS:]:
+        differ = sum(not fact.is_close for fact in rest)
+        yield _of_rest(len(rest), "method", differ, "past torch's tolerances")
+
+
+def _of_rest(count: int, noun: str, worse: int, word: str) -> str:
+    """Says how many results the sentence leaves out, and how many of them are bad."""
+    return f"{count} more {noun}{'' if count == 1 else 's'}, {worse or 'none'} of them {word}"
 
 
 def _why(trace: Trace, kind: str) -> str:
@@ -175,9 +204,15 @@ def _frozen(fact: FrozenFact | None) -> str:
     return f"{fact.frozen} of {fact.total} weights and buffers {'is' if fact.frozen == 1 else 'are'} frozen{unused}"
 
 
-def _time(fact: TimeFact, facts: Sequence[TimeFact]) -> str:
-    of = f" of {fact.method}" if len({each.method for each in facts}) > 1 else ""
-    on = f" on {fact.device}" if len({each.device for each in facts}) > 1 or fact.device != "cpu" else ""
+def _time(fact: TimeFact, methods: bool, devices: bool) -> str:
+    """Returns a time in words.
+
+    Args:
+        fact: the time.
+        methods, devices: whether there are several.
+    """
+    of = f" of {fact.method}" if methods else ""
+    on = f" on {fact.device}" if devices or fact.device != "cpu" else ""
     against = f" than {fact.against}" if fact.claim in ("faster", "slower") and fact.ratio.value <= 2 else ""
     if fact.ratio.value > 2 and fact.claim == "slower":
         against = " of eager" if fact.against == EAGER else f", compared with {fact.against}"
@@ -237,7 +272,7 @@ def _checks(trace: Trace) -> str:
     failed = [check.name.replace("_", " ") for check in trace.checks if check_outcome(check) == "failed"]
     if not failed:
         return ""
-    return f"the check {failed[0]!r} failed" if len(failed) == 1 else f"the checks {', '.join(failed)} failed"
+    return f"the check {failed[0]!r} failed" if len(failed) == 1 else f"the checks {listed(failed)} failed"
 
 
 def _cause(failure: Failure) -> str:

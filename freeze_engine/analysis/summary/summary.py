@@ -11,6 +11,7 @@ from freeze_engine.analysis.summary.facts import ErrorFact, FrozenFact, KeptFact
 from freeze_engine.analysis.summary.passes import PassEffects, main_pass, pass_effects
 from freeze_engine.analysis.summary.sentence import sentence
 from freeze_engine.analysis.summary.times import TimeFact, time_facts
+from freeze_engine.errors import shortened
 from freeze_engine.trace import Trace
 
 
@@ -51,7 +52,7 @@ def summarize(trace: Trace, metrics: tuple[StepMetrics, ...] | None = None) -> S
     times, errors = time_facts(trace), error_facts(trace)
     passes = pass_effects(trace, known)
     return Summary(
-        sentence=sentence(trace, frozen, kept, times, errors),
+        sentence=shortened(sentence(trace, frozen, kept, times, errors)),
         frozen=frozen,
         kept=kept,
         times=times,

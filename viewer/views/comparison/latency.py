@@ -47,11 +47,12 @@ def _result_row(found: Times) -> Row:
 
 def _whole_rows(diff: fe.TraceDiff) -> Iterator[Row]:
     """Yields each method's last measured step against its first; across backends the first steps are other graphs."""
+    ours, theirs = _detections(diff)
     for (method, device), one, other in joined(_last(diff.before), _last(diff.after)):
         differs = not diff.across_backends and _ratios_apart(one, other)
         yield row(
             "All passes together",
-            (_whole(diff.before, one), _whole(diff.after, other)),
+            (_whole(ours, one), _whole(theirs, other)),
             differs,
             where=f"{method}, {device}",
         )
@@ -66,10 +67,14 @@ def _last(trace: fe.Trace) -> dict[tuple[str, str], Latency]:
     }
 
 
-def _whole(trace: fe.Trace, latency: Latency | None) -> Cell | None:
+def _detections(diff: fe.TraceDiff) -> tuple[analysis.Detection, analysis.Detection]:
+    return analysis.detection(diff.before), analysis.detection(diff.after)
+
+
+def _whole(detection: analysis.Detection, latency: Latency | None) -> Cell | None:
     if latency is None or latency.ratio is None:
         return None
-    return ratio_cell(latency.ratio, latency.verdict, analysis.detection(trace).to_first(latency))
+    return ratio_cell(latency.ratio, latency.verdict, detection.to_first(latency))
 
 
 def _ratios_apart(one: Latency | None, other: Latency | None) -> bool:
@@ -89,13 +94,14 @@ def _pass_rows(diff: fe.TraceDiff) -> list[Row]:
     """Returns the passes with a claimed change of latency in either trace, the largest saving first."""
     found: list[tuple[float, Row]] = []
     several = len({step.method for step in diff.steps}) > 1
+    ours, theirs = _detections(diff)
     for step in diff.steps:
         sides = (_by_device(diff.before, step.before), _by_device(diff.after, step.after))
         for device, one, other in joined(*sides):
             claims = [each.previous for each in (one, other) if each and each.previous and each.change in CLAIMED]
             if not claims:
                 continue
-            cells = (_pass(diff.before, one, step.before), _pass(diff.after, other, step.after))
+            cells = (_pass(ours, one, step.before), _pass(theirs, other, step.after))
             alone = not diff.across_backends and None in (step.before, step.after)
             differs = alone or apart(one.previous if one else None, other.previous if other else None)
             where = f"{step.method}, {device}" if several else device
@@ -108,9 +114,9 @@ def _by_device(trace: fe.Trace, place: int | None) -> dict[str, Latency]:
     return {} if place is None else {latency.device: latency for latency in trace.steps[place].latency}
 
 
-def _pass(trace: fe.Trace, latency: Latency | None, place: int | None) -> Cell | None:
+def _pass(detection: analysis.Detection, latency: Latency | None, place: int | None) -> Cell | None:
     if place is None:
         return cell("no such pass", tone="muted")
     if latency is None or latency.previous is None or latency.change is None:
         return None
-    return ratio_cell(latency.previous, latency.change, analysis.detection(trace).to_previous(latency))
+    return ratio_cell(latency.previous, latency.change, detection.to_previous(latency))
