@@ -95,6 +95,7 @@ class Captured:
         self._lock = threading.RLock()
         self._freezes.freezes.clear()
         self._freezes.loaded_frozen.clear()
+        self._freezes.inside_passes.clear()
         self._compiles.compiles.clear()
         self._compiles.unrecorded.clear()
         self._compiles.unread.clear()

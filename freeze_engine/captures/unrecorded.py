@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,6 +43,11 @@ def unrecorded_lines(freezes: FreezeCapture, compiles: CompileCapture) -> Iterat
             f"torch.compile made {_counted(compiles.functions_made, 'function')}, and no graph got to Inductor: none "
             "was called, or Dynamo skips the code, as it skips torch's own (nn.Sequential(...).compile() compiles "
             "nothing, torch.compile(model) does)."
+        )
+    for name, count in Counter(freezes.inside_passes).items():
+        yield (
+            f"{name} froze {_counted(count, 'module')} inside a single pass of torch, which shows no graph of it, so "
+            "there is no trace. What came out can be looked at: save it (torch.jit.save), and record the file."
         )
     for path in dict.fromkeys(freezes.loaded_frozen):
         yield f"{path} was frozen already when it was saved, so no pass ran here. Record where it is frozen."

@@ -322,3 +322,19 @@ def test_a_model_compiled_in_place_that_dynamo_skips_is_explained() -> None:
     assert captured.traces == ()
     (skipped,) = captured.unrecorded
     assert skipped.startswith("torch.compile made 1 function, and no graph got to Inductor")
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning", "ignore:The .grad attribute:UserWarning")
+def test_a_freeze_inside_a_pass_of_torch_is_named_and_the_way_out_shows_its_result(tmp_path: Path) -> None:
+    scripted = torch.jit.script(torch.nn.Sequential(torch.nn.Linear(4, 3)).eval())
+    qconfig = {"": torch.ao.quantization.per_channel_dynamic_qconfig}
+    with fe.capture() as captured:
+        quantised = torch.ao.quantization.quantize_dynamic_jit(scripted, qconfig)
+    assert not hasattr(quantised, "0")  # so it was frozen
+    assert captured.traces == ()
+    told = [line for line in captured.unrecorded if "inside a single pass of torch" in line]
+    assert len(told) == 1, captured.unrecorded
+    assert "quantize_dynamic_jit) froze 1 module" in told[0]
+    path = tmp_path / "quantised.pt"
+    torch.jit.save(quantised, path)
+    assert "frozen TorchScript file" in fe.summarize(fe.record(str(path)).trace).sentence

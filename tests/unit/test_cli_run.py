@@ -262,7 +262,8 @@ def test_reasons_for_missing_traces_are_named(captured: FakeCaptured, capsys: py
     assert main(["run", "--", "job.py"]) == 0
     told = capsys.readouterr().err
     assert "freezer-ui: Gradients were on.\n" in told
-    assert "the script froze nothing" in told
+    assert "freezer-ui: no freeze was recorded, so there is no trace; the reason is above\n" in told
+    assert "froze nothing" not in told  # a freeze that cannot be recorded is among the reasons
 
 
 @pytest.mark.usefixtures("freeze_in_script")

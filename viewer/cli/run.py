@@ -173,6 +173,8 @@ def _nothing(recorder: ProcessRecorder) -> str:
         return "no trace could be saved; the reasons are above"
     if recorder.unfollowed:
         return "this Python froze nothing, so there is no trace; what the processes named above froze is not known"
+    if recorder.unrecorded:
+        return "no freeze was recorded, so there is no trace; the reason is above"
     return "the script froze nothing, so there is no trace"
 
 

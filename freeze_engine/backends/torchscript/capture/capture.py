@@ -14,8 +14,8 @@ import contextlib
 import functools
 import os
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 import torch
 
@@ -32,6 +32,15 @@ from freeze_engine.backends.torchscript.capture.hooks import (
     unrecorded,
 )
 from freeze_engine.backends.torchscript.capture.user_calls import UserCall, outermost
+
+_FREEZING_PASSES: Final[Mapping[str, str]] = {
+    "_jit_pass_quant_finalize": "torch.ao.quantization's TorchScript quantisation (quantize_jit, quantize_dynamic_jit)",
+    "_jit_pass_optimize_for_mobile": "torch.utils.mobile_optimizer.optimize_for_mobile",
+    "_jit_pass_vulkan_optimize_for_mobile": "torch.utils.mobile_optimizer.optimize_for_mobile",
+    "_jit_pass_metal_optimize_for_mobile": "torch.utils.mobile_optimizer.optimize_for_mobile",
+}
+"""Passes that call torch's C++ ``freeze_module`` themselves (quantization/finalize.cpp, xnnpack_rewrite.cpp), and the
+functions of Python that run them."""
 
 _active: ActiveCaptures[FreezeCapture] = ActiveCaptures("active_captures")
 
@@ -73,6 +82,9 @@ def _patches() -> tuple[Patch, ...]:
     for name in ("freeze", "run_frozen_optimizations", "optimize_for_inference"):
         wrapper = _named_call(getattr(source, name))
         patches += [Patch(owner, name, wrapper) for owner in (source, torch.jit)]
+    for name, caller in _FREEZING_PASSES.items():
+        if (opaque := torch_private.optional(name)) is not None:
+            patches.append(Patch(bindings, name, _named_only(opaque, caller)))
     load = _noting_frozen(torch.jit.load)
     patches += [Patch(owner, "load", load) for owner in (torch_private.serialization_module(), torch.jit)]
     return tuple(patches)
@@ -85,6 +97,19 @@ def _recorded(original: Callable[..., Any], record: Callable[..., Any]) -> Calla
         if captures:
             return record(captures, original, *args, **kwargs)
         return unrecorded(original, *args, **kwargs)
+
+    return call
+
+
+def _named_only(original: Callable[..., Any], caller: str) -> Callable[..., Any]:
+    """Wraps a pass that freezes inside, which cannot be recorded: notes that it did."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = unrecorded(original, *args, **kwargs)
+        for capture in _active.here():
+            capture.inside_passes.append(caller)
+        return result
 
     return call
 

@@ -25,6 +25,8 @@ class FreezeCapture:
         self.unread: list[str] = []
         #: Files of modules that were frozen before they were saved, as far as they were loaded.
         self.loaded_frozen: list[str] = []
+        #: The functions of Python whose freezes happened inside a pass of torch that shows nothing of them.
+        self.inside_passes: list[str] = []
         #: Called with a freeze when the user's call that made or continued it has ended.
         self.on_end: Callable[[RawFreeze], object] = lambda freeze: None
         #: Reads all that only live modules know; called before torch forgets its classes.
