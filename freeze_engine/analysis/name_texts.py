@@ -27,6 +27,33 @@ def listed(names: Iterable[str], most: int = 4, joint: str = ", ") -> str:
     return f"{', '.join(found[:most])} and {len(found) - most} more"
 
 
+def alike_listed(paths: Iterable[str], most: int = 4, longest: int = 60) -> str:
+    """Lists paths for a title: those that differ in numbers only, such as the layers of a stack, stand as one.
+
+    Args:
+        paths: of modules or attributes.
+        most: as in `listed`.
+        longest: largest number of letters of a path; a longer one keeps its end.
+
+    Returns:
+        For example ``"layers.*.bias (48), head.weight"``, in the order of the first path of each kind.
+    """
+    kinds: dict[tuple[str, ...], list[list[str]]] = {}
+    for path in paths:
+        parts = path.split(".")
+        kinds.setdefault(tuple("*" if part.isdigit() else part for part in parts), []).append(parts)
+    return listed((_cut(_alike(alike), longest) for alike in kinds.values()), most)
+
+
+def _alike(paths: list[list[str]]) -> str:
+    name = ".".join(parts[0] if len(set(parts)) == 1 else "*" for parts in zip(*paths, strict=True))
+    return name if len(paths) == 1 else f"{name} ({len(paths)})"
+
+
+def _cut(name: str, longest: int) -> str:
+    return name if len(name) <= longest else f"…{name[1 - longest :]}"
+
+
 def natural_order(path: str) -> list[tuple[int, str]]:
     """Returns a key by which paths are sorted as people count: ``layers.2`` before ``layers.10``.
 

@@ -44,7 +44,7 @@ export class HomePage {
 
   hero() {
     const text =
-      "Record torch.jit.freeze, or torch.compile with freezing, pass by pass: what each pass removed, folded or fused; which attributes became constants, which did not, and why; whether it got faster, and whether the numbers moved.";
+      "Freezing turns a trained model's weights into constants, and then simplifies its graph. Record torch.jit.freeze, or torch.compile with freezing, pass by pass: what each pass removed, folded or fused; which weights became constants, which did not, and why; whether the model got faster, and whether its outputs changed.";
     const actions = [
       button("Record a model…", () => this.app.go({ page: "record", model: "" }), { kind: "primary", icon: "record" }),
       button("Open a file…", () => this.app.openFile(), { icon: "folder" }),

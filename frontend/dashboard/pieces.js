@@ -87,7 +87,7 @@ export function progress(label) {
   const update = (/** @type {number} */ done, /** @type {number} */ total) => {
     const percent = total ? Math.min(100, Math.floor((100 * done) / total)) : null;
     element.classList.toggle("fd-unsure", percent === null);
-    bar.style.width = percent === null ? "" : `${percent}%`;
+    bar.style.width = `${percent ?? 0}%`;
     if (percent === null) element.removeAttribute("aria-valuenow");
     else element.setAttribute("aria-valuenow", String(percent));
   };

@@ -51,7 +51,8 @@ export class AliasesPanel {
       ),
       this.list.element,
     );
-    this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
+    this.bar = h("div.fv-bar", null, this.text, this.note);
+    this.element = h("div.fv-panel-body", null, this.bar, this.writes, this.table);
   }
 
   focusSearch() {
@@ -96,8 +97,7 @@ export class AliasesPanel {
     const step = this.stepOf(state);
     const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
     this.text.value = state.alias;
-    this.text.disabled = !aliases;
-    this.table.hidden = !aliases;
+    for (const part of [this.bar, this.table]) part.hidden = !aliases;
     if (!aliases) return this.missing();
     this.step = step;
     const text = state.alias.toLowerCase();

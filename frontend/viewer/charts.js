@@ -5,6 +5,7 @@ import { stepLabel } from "./pair.js";
 import { grid } from "./grid.js";
 
 const OUTSIDE = -10; // left of every chart
+const ROOM_FOR_NAMES = 480; // px
 const LEFT_OUT =
   "Nothing was measured, so this view leaves its charts out to stay small. The HTML report (freezer-ui report, or viewer.report.write_report) has those of nodes and constants; a trace recorded with measurements has all of them here.";
 
@@ -65,7 +66,10 @@ export class ChartsPanel {
     this.clear();
     for (const { item, target } of figures) {
       if (this.app.gone) continue;
-      const views = await Bokeh.embed.embed_item(item, target);
+      const views = await Bokeh.embed.embed_item(
+        target.clientWidth < ROOM_FOR_NAMES ? withoutNames(item) : item,
+        target,
+      );
       this.views.push(views);
       this.connect(views);
     }
@@ -143,6 +147,18 @@ export class ChartsPanel {
     const { pair } = this.app;
     return { chosen: pair?.after.index ?? OUTSIDE, base: pair?.chosen && pair.before ? pair.before.index : OUTSIDE };
   }
+}
+
+/**
+ * A chart whose marks say the pass by its number: "15 FoldFrozenConvBatchnorm −8%" reads "15 −8%".
+ * @param {any} item of Bokeh
+ */
+function withoutNames(item) {
+  const short = (/** @type {string} */ key, /** @type {any} */ value) =>
+    value?.name === "Label" && value.attributes
+      ? { ...value, attributes: { ...value.attributes, text: value.attributes.text.replace(/^(\d+) \S+/, "$1") } }
+      : value;
+  return JSON.parse(JSON.stringify(item, short));
 }
 
 /** @param {{ title: any, note: any }} options */

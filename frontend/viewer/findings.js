@@ -96,7 +96,11 @@ export class FindingsPanel {
       row.verdict === "faster" || row.verdict === "slower"
         ? h(`strong.fv-verdict-${row.verdict}`, null, row.words)
         : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
-    return [h("p", null, `All passes together${of}: `, words), measuringNotes(row.notes)];
+    return [
+      h("p", null, `All passes together${of}: `, words),
+      row.beside ? h("p.fv-muted.fv-small", null, row.beside) : null,
+      measuringNotes(row.notes),
+    ];
   }
 
   // --- what moved the numbers
@@ -210,9 +214,10 @@ export class FindingsPanel {
 
   /** @param {number} index */
   pass(index) {
-    const { round, tidied } = this.app.model.step(index);
+    const { round, tidied, title } = this.app.model.step(index);
     return [
       this.app.details.stepLink(index),
+      title ? h("span.fv-muted", null, ` ${title}`) : null,
       round === null ? null : h("span.fv-muted", null, ` round ${round}`),
       tidied ? TIDIED() : null,
     ];

@@ -22,13 +22,14 @@ export function grid(caption, heads, rows) {
 }
 
 /**
- * Gives each cell the name of its column, which the style sheet prints before it in a card.
+ * Gives each cell the name of its column, which the style sheet prints before it in a card; an axis is no name.
  * @param {HTMLTableRowElement} row
  * @param {HTMLElement[]} heads
  */
 function label(row, heads) {
   if (row.cells.length !== heads.length) return;
   heads.forEach((head, column) => {
-    if (head.textContent && column > 0) row.cells[column].dataset.label = head.textContent;
+    const isName = column > 0 && !head.querySelector(".fv-ratio-axis");
+    if (head.textContent && isName) row.cells[column].dataset.label = head.textContent;
   });
 }

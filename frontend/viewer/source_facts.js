@@ -135,7 +135,17 @@ export function openingFacts(app, foremost, pin) {
       "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one.",
     ),
     items.length
-      ? section(timed ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items))
+      ? section(
+          timed ? "Lines that take most time" : "Lines that passes did most to",
+          h("ol.fv-list", null, items),
+          timed
+            ? h(
+                "p.fv-muted.fv-small",
+                null,
+                "Lines overlap: each has the time of what it calls, and of operators or kernels that it shares with others.",
+              )
+            : null,
+        )
       : null,
     ...Object.values(app.model.view.by_line.notes)
       .filter(Boolean)

@@ -122,7 +122,8 @@ export class SummaryPanel {
    * @param {{ most: { nodes: number, constants: number }, names: string[], isMain: boolean }} options
    */
   row(row, { most, names, isMain }) {
-    const name = row.round === null ? row.name : `${row.name}, round ${row.round}`;
+    const { title } = this.app.model.step(row.step);
+    const name = [row.name, title, row.round === null ? "" : `round ${row.round}`].filter(Boolean).join(", ");
     const several = this.app.model.methods.length > 1;
     const cells = /** @type {Record<string, any>} */ ({
       Operations: [bar(row.nodes, most.nodes), h("span.fv-num", null, row.nodes_text)],
@@ -144,6 +145,7 @@ export class SummaryPanel {
           null,
           h("span.fv-num.fv-muted", null, `${row.step}\u00a0`),
           h("strong", null, row.name),
+          title ? h("span.fv-move-title", null, ` ${title}`) : null,
           row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`),
           several ? h("span.fv-muted", null, ` ${row.method}`) : null,
           isMain ? h("span.fv-badge.fv-move-main", null, "mattered most") : null,

@@ -194,6 +194,8 @@ interface WholeEffect {
   step: number;
   verdict: string;
   words: string | null;
+  /** What ran, where it was not the frozen model. */
+  beside: string;
   notes: string[];
   text: string;
   value: number;

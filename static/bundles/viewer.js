@@ -319,7 +319,8 @@
   function label(row, heads2) {
     if (row.cells.length !== heads2.length) return;
     heads2.forEach((head, column) => {
-      if (head.textContent && column > 0) row.cells[column].dataset.label = head.textContent;
+      const isName2 = column > 0 && !head.querySelector(".fv-ratio-axis");
+      if (head.textContent && isName2) row.cells[column].dataset.label = head.textContent;
     });
   }
   var SourcePlaces = class {
@@ -446,7 +447,8 @@
       this.writes = h("div.fv-writes");
       this.list = new VirtualList({ rowHeight: 28, narrow: { below: 641, rowHeight: 52 }, row: (index) => this.row(index), props: { role: "rowgroup" } });
       this.table = h("div.fv-table.fv-aliases", { role: "table", "aria-label": "Alias sets" }, h("div.fv-table-row.fv-table-head", { role: "row" }, ["Value", "Relation", "Targets"].map((text) => h("div", { role: "columnheader" }, text))), this.list.element);
-      this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, this.note), this.writes, this.table);
+      this.bar = h("div.fv-bar", null, this.text, this.note);
+      this.element = h("div.fv-panel-body", null, this.bar, this.writes, this.table);
     }
     focusSearch() {
       this.text.focus();
@@ -477,8 +479,7 @@
       const step = this.stepOf(state);
       const aliases = step && step.aliases !== null ? this.app.model.view.aliases[step.aliases] : null;
       this.text.value = state.alias;
-      this.text.disabled = !aliases;
-      this.table.hidden = !aliases;
+      for (const part3 of [this.bar, this.table]) part3.hidden = !aliases;
       if (!aliases) return this.missing();
       this.step = step;
       const text = state.alias.toLowerCase();
@@ -792,6 +793,7 @@
     return h("span.fv-side", { class: `fv-side-${"ab"[side]}` }, "AB"[side]);
   }
   var OUTSIDE = -10;
+  var ROOM_FOR_NAMES = 480;
   var LEFT_OUT = "Nothing was measured, so this view leaves its charts out to stay small. The HTML report (freezer-ui report, or viewer.report.write_report) has those of nodes and constants; a trace recorded with measurements has all of them here.";
   var ChartsPanel = class {
     constructor(app) {
@@ -834,7 +836,7 @@
       this.clear();
       for (const { item, target } of figures) {
         if (this.app.gone) continue;
-        const views = await Bokeh.embed.embed_item(item, target);
+        const views = await Bokeh.embed.embed_item(target.clientWidth < ROOM_FOR_NAMES ? withoutNames(item) : item, target);
         this.views.push(views);
         this.connect(views);
       }
@@ -889,6 +891,10 @@
       return { chosen: pair?.after.index ?? OUTSIDE, base: pair?.chosen && pair.before ? pair.before.index : OUTSIDE };
     }
   };
+  function withoutNames(item) {
+    const short = (key, value) => value?.name === "Label" && value.attributes ? { ...value, attributes: { ...value.attributes, text: value.attributes.text.replace(/^(\d+) \S+/, "$1") } } : value;
+    return JSON.parse(JSON.stringify(item, short));
+  }
   function caption({ title, note: note3 }) {
     return [h("strong", null, title), " ", h("span.fv-muted", null, note3)];
   }
@@ -1984,7 +1990,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("li", null, h("button.fv-linklike", { type: "button", onclick: () => pin(key) }, placeText(place2)), h("span.fv-muted", null, ` ${time ? `${percentText(time.share)} of the time` : count(row.effects.length, "effect")}`));
     });
     const timed2 = foremost.some(([, row]) => shareOf(row));
-    return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items)) : null, ...Object.values(app.model.view.by_line.notes).filter(Boolean).map((note3) => h("p.fv-muted.fv-small", null, note3))];
+    return [h("p", null, "Hover a line, a node or a kernel to see what belongs to it; a click keeps it. Arrow keys go through lines, Enter keeps one."), items.length ? section(timed2 ? "Lines that take most time" : "Lines that passes did most to", h("ol.fv-list", null, items), timed2 ? h("p.fv-muted.fv-small", null, "Lines overlap: each has the time of what it calls, and of operators or kernels that it shares with others.") : null) : null, ...Object.values(app.model.view.by_line.notes).filter(Boolean).map((note3) => h("p.fv-muted.fv-small", null, note3))];
   }
   function sentence(text) {
     return `${text[0].toUpperCase()}${text.slice(1)}.`;
@@ -2234,7 +2240,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     together(row, several) {
       const of = several ? ` (${row.method}, ${row.device})` : ` on ${row.device}`;
       const words4 = row.verdict === "faster" || row.verdict === "slower" ? h(`strong.fv-verdict-${row.verdict}`, null, row.words) : [h("strong", null, term(this.app, "measurable difference", row.verdict)), ` (${row.unseen})`];
-      return [h("p", null, `All passes together${of}: `, words4), measuringNotes(row.notes)];
+      return [h("p", null, `All passes together${of}: `, words4), row.beside ? h("p.fv-muted.fv-small", null, row.beside) : null, measuringNotes(row.notes)];
     }
     movedTheNumbers() {
       const { errors: errors4 } = this.found;
@@ -2262,8 +2268,8 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return wide("Not recorded", h("dl.fv-pairs.fv-absent", null, absent2.map(([what, how]) => [h("dt", null, what), h("dd", null, how)])));
     }
     pass(index) {
-      const { round, tidied } = this.app.model.step(index);
-      return [this.app.details.stepLink(index), round === null ? null : h("span.fv-muted", null, ` round ${round}`), tidied ? TIDIED() : null];
+      const { round, tidied, title } = this.app.model.step(index);
+      return [this.app.details.stepLink(index), title ? h("span.fv-muted", null, ` ${title}`) : null, round === null ? null : h("span.fv-muted", null, ` round ${round}`), tidied ? TIDIED() : null];
     }
   };
   var NONE = -1;
@@ -8000,11 +8006,12 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("section.fv-answer-part", null, h("h2", null, "The passes that mattered"), h("div.fv-moves", { style: { "--columns": names.length } }, h("div.fv-moves-head.fv-muted", { "aria-hidden": "true" }, h("span", null, "Pass"), names.map((name2) => h("span", null, name2))), h("ol.fv-moves-list", null, passes3.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))))));
     }
     row(row, { most, names, isMain }) {
-      const name2 = row.round === null ? row.name : `${row.name}, round ${row.round}`;
+      const { title } = this.app.model.step(row.step);
+      const name2 = [row.name, title, row.round === null ? "" : `round ${row.round}`].filter(Boolean).join(", ");
       const several = this.app.model.methods.length > 1;
       const cells2 = { Operations: [bar(row.nodes, most.nodes), h("span.fv-num", null, row.nodes_text)], Constants: row.constants_text && [row.constants && bar(row.constants, most.constants), h("span.fv-num", null, row.constants_text)], Time: row.times.map((time) => h("span", { class: `fv-verdict-${time.verdict}` }, time.text)), Error: row.error_text && [h("span.fv-num", { class: row.past_tolerance ? "fv-bad" : "" }, row.error_text), row.past_tolerance ? h("span.fv-bad", null, " past tolerance") : null] };
       const patch = { tab: "graph", step: row.step, against: null, attribute: null, node: row.node };
-      const link = this.app.link([h("span.fv-move-name", null, h("span.fv-num.fv-muted", null, `${row.step} `), h("strong", null, row.name), row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`), several ? h("span.fv-muted", null, ` ${row.method}`) : null, isMain ? h("span.fv-badge.fv-move-main", null, "mattered most") : null), names.map((column) => h("span.fv-move-cell", { data: { label: column } }, cells2[column] ?? null))], patch, words2(row, name2));
+      const link = this.app.link([h("span.fv-move-name", null, h("span.fv-num.fv-muted", null, `${row.step} `), h("strong", null, row.name), title ? h("span.fv-move-title", null, ` ${title}`) : null, row.round === null ? null : h("span.fv-round", null, ` round ${row.round}`), several ? h("span.fv-muted", null, ` ${row.method}`) : null, isMain ? h("span.fv-badge.fv-move-main", null, "mattered most") : null), names.map((column) => h("span.fv-move-cell", { data: { label: column } }, cells2[column] ?? null))], patch, words2(row, name2));
       link.classList.add("fv-move");
       if (isMain) link.classList.add("fv-move-chosen");
       return link;

@@ -109,6 +109,16 @@ def test_a_link_to_a_step_still_opens_the_graph(opened: Opener):
     expect(page.get_by_role("tab", name="Graph", exact=True)).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.parametrize(("width", "named"), [(1440, True), (390, False)])
+def test_the_marks_of_charts_say_passes_by_their_names_where_there_is_room(opened: Opener, width: int, named: bool):
+    page = opened(fragment="#tab=charts", width=width)
+    expect(page.locator(".fv-charts .bk-Figure").first).to_be_visible()
+    texts = page.evaluate("() => viewer.panels.get('charts').drawn.flatMap((one) => one.center).map((one) => one.text)")
+    marks = [text for text in texts if text]
+    assert marks
+    assert all(bool(re.search(r"^\d+ [A-Za-z]", text)) == named for text in marks), marks
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_and_nothing_is_cut(opened: Opener, scheme: str):
     page = opened()

@@ -554,6 +554,17 @@ def test_pass_list_is_a_drawer_on_narrow_pages(mounted):
     expect(passes).to_be_hidden()
 
 
+def test_on_a_phone_a_chosen_row_has_a_margin_and_an_axis_is_no_name_of_a_cell(mounted):
+    page = mounted(options="{state: {step: 8, tab: 'findings'}}")
+    page.set_viewport_size({"width": 390, "height": 844})
+    chosen = page.locator(".fv-findings tr.fv-chosen").first
+    expect(chosen).to_be_visible()
+    lefts = chosen.evaluate("row => [...row.cells].map((cell) => cell.getBoundingClientRect().left)")
+    assert min(lefts) - chosen.evaluate("row => row.getBoundingClientRect().left") >= 8
+    assert page.locator(".fv-findings .fv-ratio-axis").count()
+    assert page.locator(".fv-findings td[data-label*='same']").count() == 0
+
+
 def test_on_a_phone_the_tools_of_the_graph_take_two_rows_and_values_have_half_the_width(mounted):
     page = mounted(options="{state: {step: 8, tab: 'graph'}}")
     page.set_viewport_size({"width": 390, "height": 844})

@@ -135,7 +135,7 @@ def _row(**changes: Any) -> dict[str, Any]:
         "name": "net",
         "backend": "torchscript",
         "state": "running",
-        "message": "starting",
+        "message": "Starting",
         "place": None,
         "starts_s": None,
         "done": 0,

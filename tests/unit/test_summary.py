@@ -8,6 +8,7 @@ from math import inf
 import pytest
 
 import freeze_engine as fe
+from freeze_engine.analysis.name_texts import alike_listed
 from freeze_engine.analysis.summary.action import AIMS
 from freeze_engine.analysis.summary.facts import FrozenFact
 from freeze_engine.analysis.summary.sentence import ratio_words, sentence
@@ -197,6 +198,8 @@ def test_inductor_is_compared_with_the_model_compiled_without_freezing():
     both = with_baselines(small_trace(), frozen=timed(0.48, "faster"), unfrozen=timed(0.5, "faster"))
     (fact,) = fe.summarize(both).times
     assert (fact.against, fact.claim) == ("compiled without freezing", "no measurable difference")
+    said = "no measurable difference in time from the model compiled without freezing (one of "
+    assert said in fe.summarize(both).sentence
     apart = with_baselines(small_trace(), frozen=timed(0.4, "faster", 0.01), unfrozen=timed(0.5, "faster", 0.01))
     (fact,) = fe.summarize(apart).times
     assert (fact.claim, round(fact.ratio.value, 3)) == ("faster", 0.8)
@@ -221,9 +224,20 @@ def test_kept_attributes_are_grouped_and_those_on_request_come_last():
     first, last = fe.summarize(trace).kept
     assert (first.paths, first.source, first.nbytes) == (("b", "a"), line, 40)
     assert (last.paths, last.is_requested) == (("c",), True)
-    assert "; 3 attributes stay, b because line 7 of model.py writes it." in fe.summarize(trace).sentence
+    assert "; 3 attributes stay, 2 of them because line 7 of model.py writes them." in fe.summarize(trace).sentence
     both = fe.summarize(replace(trace, attributes=tuple(kept[:2]))).sentence
     assert both.endswith("; 2 buffers stay because line 7 of model.py writes them.")
+
+
+def test_layers_of_a_stack_stand_as_one_in_a_title():
+    weights = [f"encoder.layers.{layer}.attention.weight" for layer in range(48)]
+    assert alike_listed(weights) == "encoder.layers.*.attention.weight (48)"
+    assert alike_listed([*weights[:2], "encoder.norm.0.bias"]) == (
+        "encoder.layers.*.attention.weight (2), encoder.norm.0.bias"
+    )
+    one = alike_listed([".".join(["a_module_with_a_long_name"] * 9) + ".bias"])
+    assert (len(one), one[0], one[-5:]) == (60, "…", ".bias")
+    assert alike_listed(f"a{each}" for each in range(9)) == "a0, a1, a2, a3 and 5 more"
 
 
 def test_actions_are_in_the_order_of_their_aims_and_at_most_three():

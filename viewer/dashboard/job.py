@@ -135,7 +135,7 @@ class Job:
             return "waiting"
         if self.patience is not None and not self.cancelled:
             return _ENDING.format(worker.under_way(self.progress))
-        return self.progress.message if self.progress else "starting"
+        return self.progress.message if self.progress else "Starting"
 
     def take(self, event: worker.JobEvent, now_s: float) -> None:
         """Updates the job from an event.

@@ -13,6 +13,10 @@ from viewer.views.missing_measurements import absent_rows
 from viewer.views.packed_weights import Packing, packing
 from viewer.views.wording import finite, told_ratio, unseen
 
+_OF_GRAPHS: Final = (
+    "The graphs after each pass ran one by one, without being compiled. The summary compares the compiled models."
+)
+
 if TYPE_CHECKING:
     from freeze_engine.trace import Contribution, Interval, Latency, MemoryLedger
 
@@ -69,8 +73,8 @@ def unseen_change(trace: fe.Trace) -> str | None:
 def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     """Returns the effect of all passes together: the last measured step of each method against its first, per device.
 
-    ``notes`` contain reservations about the figures, such as too short a run; ``unseen`` is the difference that would
-    have shown if nothing is claimed.
+    ``beside`` says what ran, where it was not the frozen model; ``notes`` contain reservations about the figures, such
+    as too short a run; ``unseen`` is the difference that would have shown if nothing is claimed.
     """
     detection = analysis.detection(trace)
     last: dict[tuple[str, str], tuple[int, Latency]] = {}
@@ -85,7 +89,8 @@ def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
             "verdict": latency.verdict,
             "unseen": unseen(latency.verdict, detection.to_first(latency)),
             "notes": list(latency.notes),
-            "words": _whole_words(latency, latency.ratio),
+            "words": _whole_words(trace, latency, latency.ratio),
+            "beside": _OF_GRAPHS if trace.uses_inductor else "",
             **ratio_row(latency.ratio),
         }
         for (method, device), (index, latency) in last.items()
@@ -93,11 +98,16 @@ def whole_rows(trace: fe.Trace) -> list[dict[str, Any]]:
     ]
 
 
-def _whole_words(latency: Latency, ratio: Interval) -> str | None:
+def _whole_words(trace: fe.Trace, latency: Latency, ratio: Interval) -> str | None:
     """Returns the effect of all passes together in words, ``None`` if nothing is claimed."""
     if latency.verdict not in ("faster", "slower"):
         return None
-    return f"{analysis.ratio_words(ratio, latency.verdict, 0.0)} than before freezing"
+    return f"{analysis.ratio_words(ratio, latency.verdict, 0.0)} than {first_form(trace)}"
+
+
+def first_form(trace: fe.Trace) -> str:
+    """Returns what the times of a trace's steps are compared with: Inductor's graphs run one by one, uncompiled."""
+    return "the first graph" if trace.uses_inductor else "before freezing"
 
 
 def ratio_row(ratio: Interval) -> dict[str, Any]:

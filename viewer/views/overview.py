@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import freeze_engine as fe
 from freeze_engine import analysis
 from viewer.views.failure import step_before
+from viewer.views.findings import first_form
 from viewer.views.measurements import apart, first_past_tolerance
 from viewer.views.wording import FATES, NOTHING
 
@@ -151,7 +152,7 @@ def _latency(trace: fe.Trace, steps: tuple[fe.Step, ...]) -> dict[str, Any] | No
     if last.verdict not in ("faster", "slower"):
         return _fact(label, NOTHING, analysis.unseen_text(smallest))
     value, _, interval = analysis.ratio_words(last.ratio, last.verdict, smallest).partition(" (")
-    return _fact(label, value, f"than before freezing ({interval}", "good" if last.verdict == "faster" else "bad")
+    return _fact(label, value, f"than {first_form(trace)} ({interval}", "good" if last.verdict == "faster" else "bad")
 
 
 def _payoff(trace: fe.Trace, metrics: tuple[fe.StepMetrics, ...]) -> Iterator[dict[str, Any]]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _NOTES = 3
 """Lines of a step's log shown with it at once; none for TorchScript, for torch's own log of it is too long and raw."""
+_PATTERNS = "looks for "
+"""Begins a line whose list of patterns fills several lines on a page; the whole stands in the log."""
 
 
 class StepRows:
@@ -123,7 +125,9 @@ class StepRows:
 
 
 def _notes(step: fe.Step, log: list[str]) -> list[str]:
-    return log if step.stage == analysis.RUNTIME else log[:_NOTES]
+    if step.stage == analysis.RUNTIME:
+        return log
+    return [note.partition(":")[0] if note.startswith(_PATTERNS) else note for note in log[:_NOTES]]
 
 
 def why_not_text(notes: Sequence[analysis.PassNote]) -> str:

@@ -10,7 +10,7 @@ from freeze_engine.analysis.expectations.result import counted, step_nodes
 from freeze_engine.analysis.failures import failure_kind, failure_title
 from freeze_engine.analysis.known_failures import known_failure
 from freeze_engine.analysis.missing_measurements import unmeasured
-from freeze_engine.analysis.name_texts import listed
+from freeze_engine.analysis.name_texts import alike_listed
 from freeze_engine.analysis.number_texts import bytes_text
 from freeze_engine.analysis.step_metrics import StepMetrics
 from freeze_engine.analysis.summary.action import AIMS, Action
@@ -96,11 +96,10 @@ def _freeing(trace: Trace, fates: Sequence[AttributeFate], held: dict[str, int])
     kept = ((first.path,), "attribute", first.reason or "unknown", source, nbytes)
     reason = KeptFact(*kept, is_requested=False, manner=manner(first))
     fact = f" ({first.evidence[0].fact})" if first.evidence else ""
-    names = listed(fate.path for fate in fates)
     what = bytes_text(nbytes) if nbytes else counted(len(fates), "value")
     return Action(
         "smaller",
-        f"Let {names} freeze",
+        f"Let {alike_listed(fate.path for fate in fates)} freeze",
         f"{first.path} stays {reason_text(reason, 'it')}{code}{fact}",
         _sentence(first.advice),
         f"{what} would become constant; {_TIME_UNKNOWN}",

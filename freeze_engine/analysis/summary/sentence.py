@@ -17,7 +17,7 @@ from freeze_engine.analysis.refused_inputs import plain_refusal
 from freeze_engine.analysis.summary.facts import ErrorFact, FrozenFact, KeptFact
 from freeze_engine.analysis.summary.packed import packed_text
 from freeze_engine.analysis.summary.read_sentence import read_sentence
-from freeze_engine.analysis.summary.times import TimeFact
+from freeze_engine.analysis.summary.times import BEFORE, TimeFact
 from freeze_engine.trace import Failure, Interval, SourceRef, Trace
 from freeze_engine.trace.baselines import EAGER
 
@@ -220,6 +220,8 @@ def _time(fact: TimeFact, methods: bool, devices: bool) -> str:
     head, _, interval = words.partition(" (")
     if head == _NOT_KNOWN:
         return f"the effect on the time{of}{on} is not known ({interval}"
+    if fact.claim not in ("faster", "slower") and fact.against != BEFORE:
+        against = f" from {'eager' if fact.against == EAGER else f'the model {fact.against}'}"
     return f"{head}{against}{of}{on} ({interval}"
 
 
@@ -244,6 +246,8 @@ def _kept(kept: Sequence[KeptFact]) -> str:
         return f"1 {noun} stays {reason_text(first, 'it')}"
     if len(kept) == 1:
         return f"{count} {noun}s stay {reason_text(first, 'them')}"
+    if len(first.paths) > 1:
+        return f"{count} {noun}s stay, {len(first.paths)} of them {reason_text(first, 'them')}"
     return f"{count} {noun}s stay, {first.paths[0]} {reason_text(first, 'it')}"
 
 
