@@ -39,6 +39,7 @@ NoticeCode = Literal[
     "still_measured",
     "traced_not_strict",
     "tracer_warning",
+    "training_mode",
     "unread",
     "unreadable_name",
     "unusual_setting",

@@ -144,3 +144,17 @@ def test_aot_compile_is_recorded_where_freezing_is_on_by(way: str) -> None:
         "offset": ("inlined", False),
         "weight": ("inlined", True),
     }
+
+
+def test_a_model_compiled_in_training_mode_is_told_so_first() -> None:
+    torch.compiler.reset()
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(), torch.nn.Dropout(0.0), torch.nn.ReLU())
+    with fe.capture() as captured, torch._inductor.config.patch(freezing=True), torch.no_grad():
+        torch.compile(model)(torch.ones(2, 3))
+        torch.compile(torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout()).eval())(torch.ones(2, 3))
+    training, evaluated = captured.traces
+    (notice,) = [notice for notice in training.notices if notice.code == "training_mode"]
+    assert notice.message.startswith("The model was compiled in training mode: 1 (Dropout). ")
+    first = fe.summarize(training).actions[0]
+    assert (first.aim, first.fix) == ("correct", "Call model.eval() before the first call.")
+    assert "training_mode" not in [notice.code for notice in evaluated.notices]

@@ -33,6 +33,7 @@ _KINDS: Final[Mapping[str, _Kind]] = {
         "correct", "Pass a copy of the input that is overwritten", "calls would not change the caller's tensor"
     ),
     "removed_attribute": _Kind("correct", "Preserve an attribute that the graph reads", "the frozen module would run"),
+    "training_mode": _Kind("correct", "Compile the model in evaluation mode", "the same outputs at each call"),
     "tracer_warning": _Kind(
         "correct",
         "Make the traced code independent of the values",

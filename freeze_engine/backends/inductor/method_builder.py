@@ -198,6 +198,13 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
             "torch.compile instead: only a module that Dynamo did not trace meets this fault of torch._inductor.",
             0,
         )
+    if compiled.training:
+        yield Notice(
+            "training_mode",
+            f"The model was compiled in training mode: {listed(compiled.training)}. In it a dropout drops values, and "
+            "a batch norm takes the statistics of the batch and writes its own. Call model.eval() before the first call.",
+            0,
+        )
     if compiled.assigned:
         names = listed(each.path for each in compiled.assigned)
         yield Notice(

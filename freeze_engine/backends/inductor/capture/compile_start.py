@@ -16,6 +16,7 @@ from freeze_engine.backends.inductor.capture.compile_capture import CompileCaptu
 from freeze_engine.backends.inductor.capture.dynamo_code import assignments, live_paths
 from freeze_engine.backends.inductor.capture.raw import GraphBreak, RawCompile, RawPackage
 from freeze_engine.backends.inductor.graph.graph_inputs import Inventory, graph_inputs
+from freeze_engine.backends.inductor.graph.model_tensors import training_parts
 
 #: Settings of ``torch._inductor.config`` that control freezing, whether its passes run at all, what code is
 #: generated, or how it rounds.
@@ -100,6 +101,7 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
         inputs=inputs,
         attributes=tuple(inventory.attributes.values()),
         asked=asked.get(),
+        training=tuple(training_parts(roots)),
         live=live_paths(context, notes, inventory),
         assigned=assignments(context, notes, inventory),
         package=RawPackage() if ahead else None,

@@ -162,6 +162,7 @@ class RawCompile:
         inputs: the graph's inputs, parameters first. Ahead of time, parameters and buffers are constants of the graph;
             they stand behind the inputs then.
         attributes: tensors of the module when the compile began.
+        training: paths and classes of the submodules in training mode that compute something else in it.
         live: paths of the attributes that the code around the graph reads at every call; ``None`` where it is not seen.
         assigned: the attributes that the function assigns, so that what was compiled fits no later call.
         steps: the passes.
@@ -190,6 +191,7 @@ class RawCompile:
     attributes: tuple[ModelAttribute, ...]
     is_function: bool = False
     asked: Mapping[str, Any] = field(default_factory=dict)
+    training: tuple[str, ...] = ()
     live: frozenset[str] | None = None
     assigned: tuple[Assignment, ...] = ()
     steps: list[RawStep] = field(default_factory=list)
