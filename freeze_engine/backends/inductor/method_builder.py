@@ -202,7 +202,8 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
         yield Notice(
             "training_mode",
             f"The model was compiled in training mode: {listed(compiled.training)}. In it a dropout drops values, and "
-            "a batch norm takes the statistics of the batch and writes its own. Call model.eval() before the first call.",
+            "a batch norm takes the statistics of the batch and writes its own. Call model.eval() before the first "
+            "call.",
             0,
         )
     if compiled.assigned:
