@@ -94,6 +94,84 @@ class WritesTableCopy(Buffers):
         return x + len(table)
 
 
+class Tensors(Buffers):
+    tensors: list[Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.tensors = [torch.ones(2)]
+
+
+class WritesThroughList(Tensors):
+    """Writes what it put into a list before; torch follows it there."""
+
+    def forward(self, x):
+        lists = [self.items]
+        lists[0].append(2)  # line: write
+        tables = {"a": self.table}
+        tables["a"]["b"] = 2  # line: table
+        several = (self.tensors, 1)
+        several[0].append(x)  # line: tensors
+        return x + len(self.items) + len(self.table) + len(self.tensors)
+
+
+class WritesThroughListCopy(Tensors):
+    def forward(self, x):
+        lists = [self.items]
+        lists[0].copy().append(2)
+        tables = {"a": self.table}
+        table = tables["a"].copy()
+        table["b"] = 2
+        several = (self.tensors, 1)
+        several[0].copy().append(x)
+        return x + len(self.items) + len(self.table) + len(self.tensors)
+
+
+class WritesListOps(Buffers):
+    def forward(self, x):
+        self.items.sort()
+        self.items.reverse()
+        self.items.insert(0, 4)
+        self.items.extend([3])
+        last = self.items.pop()
+        self.table.update({"a": 2})
+        first = self.table.pop("a")
+        del self.table["a"]
+        return x + last + first
+
+
+class WritesListOpsCopy(Buffers):
+    def forward(self, x):
+        items = self.items.copy()
+        items.sort()
+        items.reverse()
+        items.insert(0, 4)
+        items.extend([3])
+        last = items.pop()
+        table = self.table.copy()
+        table.update({"a": 2})
+        first = table.pop("a")
+        table.clear()
+        return x + last + first + len(self.items) + len(self.table)
+
+
+class WritesOneOfLists(Buffers):
+    """Writes one of two lists, and torch cannot tell which one."""
+
+    def forward(self, x):
+        lists = [self.items, [3]]
+        lists[1].append(4)  # line: write
+        return x + len(self.items) + len(lists[1])
+
+
+class WritesOneOfListsCopy(Buffers):
+    def forward(self, x):
+        lists = [self.items, [3]]
+        other = lists[1].copy()
+        other.append(4)
+        return x + len(self.items) + len(other)
+
+
 class Indexed(nn.Module):
     """What is in an index is in a list, and so may be any tensor that is taken out of one."""
 

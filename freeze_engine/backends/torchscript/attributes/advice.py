@@ -31,6 +31,14 @@ _WITH_FLAG: Final = frozenset(
         *("aten::feature_alpha_dropout_", "aten::clamp_min_"),
     }
 )
+#: Operators that write to lists and dictionaries only.
+_OF_CONTAINERS: Final = frozenset(
+    f"aten::{name}"
+    for name in (
+        *("append", "extend", "insert", "pop", "popitem", "clear", "sort", "reverse", "remove", "Delete"),
+        *("_set_item", "update", "setdefault"),
+    )
+)
 #: Texts for operators that torch only assumes to write.
 _OWN_TEXT: Final = {"aten::wait": "waited", "aten::instance_norm": "statistics"}
 _PACKAGE: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\](?P<name>[^/\\.]+)")
@@ -39,8 +47,8 @@ _PACKAGE: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\](?P<name>[^/\\.]+
 class WriteFacts(Protocol):
     """The writes in the evidence, as the graphs show them."""
 
-    def type_of(self, evidence: Evidence) -> str:
-        """Returns torch's text of the type of the written value, empty where that is not known."""
+    def type_of(self, evidence: Evidence, link: int = 0) -> str:
+        """Returns torch's text of the type of the written value, or of another link; empty where that is not known."""
 
     def is_in_branch(self, evidence: Evidence) -> bool:
         """Returns whether the writing node is in a branch of an if."""
@@ -159,14 +167,16 @@ class Adviser:
         """Returns the name of a text, and the words for the thing to change."""
         if evidence.op in _OWN_TEXT:
             return _OWN_TEXT[evidence.op], ""
-        if _is_assumed(evidence):
-            return "wildcard" if is_own(evidence.op) else "taken", repr(path)
+        if _is_assumed(evidence) and not is_own(evidence.op):
+            return "taken", repr(path)
         kind, is_direct = self._slots[path].type, len(evidence.chain) <= 1
-        if kind == "Tensor":
-            return "clone", repr(path)
-        written = kind if is_direct else self._writes.type_of(evidence)
-        what = repr(path) if is_direct else f"what is taken from {path!r}"
-        return "copy" if written.endswith("[]") or written.startswith(("List", "Dict")) else "clone", what
+        written = kind if is_direct or kind == "Tensor" else self._writes.type_of(evidence)
+        is_container = written.endswith("[]") or written.startswith(("List", "Dict"))
+        if _is_assumed(evidence):
+            return "wildcard_copy" if is_container or evidence.op in _OF_CONTAINERS else "wildcard", repr(path)
+        is_whole = is_direct or written == self._writes.type_of(evidence, -1)
+        what = repr(path) if is_whole else f"what is taken from {path!r}"
+        return "copy" if is_container else "clone", what
 
     def _as_constant(self, path: str) -> str:
         tensors = self._slots[path].tensors

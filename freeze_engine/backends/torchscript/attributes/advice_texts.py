@@ -17,6 +17,7 @@ TEXTS: Final = {
     "copy": "in {places} write to a copy of {what} (.copy())",
     "wildcard": "in {places} write to a clone, or use the out-of-place operator: torch cannot tell that "
     "{path} is not what is written",
+    "wildcard_copy": "in {places} write to a copy (.copy()): torch cannot tell that {path} is not what is written",
     "taken": "in {places} give the operator a clone of {path} (.clone()), or register it with alias information, "
     "without which torch assumes that it writes what it takes",
     "waited": "call directly what torch.jit.fork runs, without the wait in {places}",

@@ -20,14 +20,14 @@ class WrittenValues:
         self._types: dict[int, dict[str, str]] = {}
         self._in_branches: dict[int, frozenset[str]] = {}
 
-    def type_of(self, evidence: Evidence) -> str:
-        """Returns torch's text of the type of the written value, empty where that is not known."""
+    def type_of(self, evidence: Evidence, link: int = 0) -> str:
+        """Returns torch's text of the type of the written value, or of another link; empty where that is not known."""
         if evidence.step is None or not evidence.chain:
             return ""
         if evidence.step not in self._types:
             nodes = self._steps[evidence.step].graph.walk()
             self._types[evidence.step] = {value.name: value.type for node in nodes for value in node.outputs}
-        return self._types[evidence.step].get(evidence.chain[0].value, "")
+        return self._types[evidence.step].get(evidence.chain[link].value, "")
 
     def assigns_what_it_writes(self, evidence: Evidence) -> bool:
         """Returns whether what an assignment assigns was written in place, as ``self.b += 1`` does with a tensor."""
