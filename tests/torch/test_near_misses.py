@@ -743,7 +743,7 @@ class LinearAdd(nn.Module):
 
     def forward(self, x):
         y = self.linear(x) * 2
-        return y + self.linear(x * 2) + self.linear(x.relu())
+        return y + self.linear(x.tanh()) + self.linear(x.relu())
 
 
 def test_a_linear_takes_no_constant() -> None:

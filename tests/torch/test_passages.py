@@ -5,7 +5,6 @@ A case is one expression, and the same computation written as its advice says. t
 
 from __future__ import annotations
 
-import copy
 import importlib.util
 from pathlib import Path
 from types import ModuleType
@@ -14,53 +13,10 @@ from typing import Any, Literal
 import pytest
 import torch
 from torch import nn
-from torch.nn.utils.fusion import fuse_linear_bn_eval
 
 import freeze_engine as fe
 from freeze_engine.trace import NearMiss
-
-
-class Layers(nn.Module):
-    """The layers of all expressions, with values of their own."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv = nn.Conv2d(3, 4, 3)
-        self.line = nn.Conv1d(3, 4, 3)
-        self.cube = nn.Conv3d(3, 4, 3)
-        self.up = nn.ConvTranspose2d(3, 4, 3)
-        self.norm = nn.BatchNorm2d(4)
-        self.flat = nn.BatchNorm1d(4)
-        self.turned = nn.BatchNorm2d(4)
-        self.deep = nn.BatchNorm3d(4)
-        self.wide = nn.BatchNorm1d(8)
-        self.wide2d = nn.BatchNorm2d(8)
-        self.linear = nn.Linear(8, 4)
-        self.embed = nn.Embedding(5, 4)
-        self.register_buffer("order", torch.tensor([1, 0]))
-        self.register_buffer("matrix", torch.ones(8, 4))
-        self.register_buffer("row", torch.ones(4))
-        self.register_buffer("other", torch.ones(4))
-        self.register_buffer("channels", torch.ones(1, 4, 1, 1))
-        self.register_buffer("shifts", torch.ones(1, 4, 1, 1))
-        self.register_buffer("places", torch.ones(1, 1, 4, 4))
-        generator = torch.Generator().manual_seed(1)
-        for tensor in (*self.parameters(), *self.buffers()):
-            if tensor.is_floating_point():
-                tensor.data.copy_(torch.rand(tensor.shape, generator=generator) + 0.5)
-        with torch.no_grad():
-            self.turned.weight[1] = -1.0
-        self.eval()
-        self.flat2d = nn.BatchNorm2d(4).eval()
-        self.flat2d.load_state_dict(self.flat.state_dict())
-        self.negative, self.doubled = copy.deepcopy(self.up), copy.deepcopy(self.up)
-        with torch.no_grad():
-            for factor, layer in ((-1.0, self.negative), (2.0, self.doubled)):
-                for each in layer.parameters():
-                    each.mul_(factor)
-        self.fused = fuse_linear_bn_eval(self.linear, self.flat)
-        self.fused2d = fuse_linear_bn_eval(self.linear, self.norm)
-
+from tests.torch.passage_models import Layers
 
 IMAGE, ROW, ROWS = torch.rand(2, 3, 6, 6), torch.rand(3, 8), torch.rand(2, 5, 8)
 LINE, CUBE, WORDS = torch.rand(2, 3, 7), torch.rand(2, 3, 4, 4, 4), torch.arange(4).view(2, 2)
@@ -387,7 +343,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     expressions = {f"Is{number}": case[2] for number, case in enumerate(ADVISED)}
     expressions |= {f"Better{number}": case[3] for number, case in enumerate(ADVISED)}
     expressions |= {f"Silent{number}": case[1] for number, case in enumerate(SILENT)}
-    text = "import torch\nimport torch.nn.functional as F\nfrom tests.torch.test_passages import Layers\n" + "".join(
+    text = "import torch\nimport torch.nn.functional as F\nfrom tests.torch.passage_models import Layers\n" + "".join(
         f"class {name}(Layers):\n    def forward(self, x):\n        return {_inlined(text)}\n"
         for name, text in expressions.items()
     )

@@ -291,12 +291,12 @@ def test_a_traced_difference_is_an_operator_of_its_own() -> None:
 
 class Activated(Layers):
     def forward(self, x):
-        return self.norm(self.conv(x).relu()) + self.norm(F.silu(self.conv(x * 2.0)))
+        return self.norm(self.conv(x).relu()) + self.norm(F.silu(self.conv(x.tanh())))
 
 
 class Grouped(Layers):
     def forward(self, x):
-        return self.group(self.conv(x)) + self.group(self.conv(x * 2.0)) + self.group(self.conv(x * 3.0))
+        return self.group(self.conv(x)) + self.group(self.conv(x.tanh())) + self.group(self.conv(x.relu()))
 
 
 class InstanceStatistics(Layers):

@@ -278,6 +278,20 @@ def test_alike_near_misses_are_one_action_with_their_bytes_added():
     assert fold.gain == "each call would read and write 5.00 KiB less; the effect on time is not known"
 
 
+@pytest.mark.parametrize(
+    ("nbytes", "order"), [(10**3, ("counts", "fold")), (10**5, ("fold", "counts")), (10**7, ("fold",))]
+)
+def test_next_to_nothing_comes_last_or_is_left_out(nbytes, order):
+    trace = tied_trace()
+    miss = replace(trace.near_misses[0], saved_bytes=None)
+    weight = AttributeFate("weight", "parameter", "Tensor", (nbytes // 4,), "float32", nbytes, "inlined")
+    sixteen = replace(kept("counts", 16, "mutated_in_place", 2), advice="do not write it")
+    steps = tuple(replace(step, latency=(), numerics=()) for step in trace.steps)
+    trace = replace(quiet(trace), near_misses=(miss,), attributes=(weight, sixteen), steps=steps)
+    titles = {"counts": "Let counts freeze", "fold": "Let torch fold the addition into the convolution"}
+    assert [action.title for action in fe.summarize(trace).actions] == [titles[each] for each in order]
+
+
 def kept(path, nbytes, reason, line):
     evidence = Evidence("a fact", "forward", 0, None, "aten::add_", SourceRef("model.py", line))
     shape = (nbytes // 4,)

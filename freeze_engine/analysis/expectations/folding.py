@@ -16,6 +16,7 @@ from freeze_engine.trace import NearMiss, Node, Trace
 #: Kinds of TorchScript, all of them, and the ones of Inductor's that are not named after a pattern of torch's.
 FOLD_KINDS: Final = (
     "aten_conv",
+    "bn_bn",
     "concat_linear",
     "constant",
     "conv_add",

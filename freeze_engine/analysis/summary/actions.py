@@ -27,8 +27,15 @@ MOST: Final = 3
 #: Attributes that torch itself gives to each scripted module.
 _TORCHS_OWN: Final = ("training", "_is_full_backward_hook")
 _TIME_UNKNOWN: Final = "the effect on time is not known"
+_SAVING_UNKNOWN: Final = "how much it would save is not known"
+_NEXT_TO_NOTHING: Final = 1000
+"""A gain of fewer bytes than this part of the weights comes last, of a model that is not small it is left out."""
+_LARGE: Final = 2**20
+"""Bytes of the weights of a model that is not small."""
+#: Reasons of near misses that users merge themselves, since torch folds no such thing.
+_MERGED_BY_HAND: Final = ("no_such_fold", "before_conv", "before_linear")
 _OPERATIONS: Final = {"bn": "batch norm", "mul": "multiplication", "add": "addition", "sub": "subtraction"}
-_COMPUTATIONS: Final = {"conv": "convolution"}
+_COMPUTATIONS: Final = {"conv": "convolution", "bn": "batch norm before it"}
 _LIMITS: Final = {"time limit": "--limit", "memory limit": "--memory"}
 
 
@@ -53,7 +60,19 @@ def actions(
         *_missed(trace),
         *_unmeasured(trace),
     )
-    return tuple(sorted(found, key=lambda action: (AIMS.index(action.aim), -action.size)))[:MOST]
+    weights = sum(held_bytes(trace).values())
+    found = tuple(each for each in found if weights < _LARGE or not _is_next_to_nothing(each, weights))
+    return tuple(sorted(found, key=lambda action: _rank(action, weights)))[:MOST]
+
+
+def _rank(action: Action, weights: int) -> tuple[bool, int, float]:
+    """Returns the key to sort by."""
+    return _is_next_to_nothing(action, weights), AIMS.index(action.aim), -action.size
+
+
+def _is_next_to_nothing(action: Action, weights: int) -> bool:
+    """Returns whether an action would gain few bytes beside those of the weights."""
+    return action.aim == "smaller" and action.size * _NEXT_TO_NOTHING < weights and action.gain != _SAVING_UNKNOWN
 
 
 def _failed(trace: Trace) -> Iterator[Action]:
@@ -133,10 +152,10 @@ def _folding(misses: Sequence[NearMiss], node: Node | None) -> Action:
     times = f" at {len(misses)} places" if len(misses) > 1 else ""
     return Action(
         "smaller",
-        f"{'Merge' if first.reason == 'no_such_fold' else 'Let torch fold'} {_fold_words(first.kind)}{times}",
+        f"{'Merge' if first.reason in _MERGED_BY_HAND else 'Let torch fold'} {_fold_words(first.kind)}{times}",
         f"{first.detail}{more}",
         _sentence(first.advice),
-        gain if saved else "how much it would save is not known",
+        gain if saved else _SAVING_UNKNOWN,
         saved,
         step=first.step,
         node=first.node,

@@ -36,6 +36,7 @@ from freeze_engine.backends.torchscript.folds.conditions import (
 from freeze_engine.backends.torchscript.folds.linear_merges import linear_merges
 from freeze_engine.backends.torchscript.folds.obstacles import FoldCandidate, Found, beside, found, varies
 from freeze_engine.backends.torchscript.folds.removed_dropouts import naming_dropouts
+from freeze_engine.backends.torchscript.folds.unseen_before import arithmetic_before
 from freeze_engine.backends.torchscript.folds.unseen_folds import (
     ONE_LINE,
     unseen_adds,
@@ -174,13 +175,19 @@ def _linear_batch_norms(_: GraphSnapshot, graph: UseDef, known: Mapping[str, Sha
 def _adds(_: GraphSnapshot, graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     yield from _pointwise(graph, "add", ADDS)
     yield from unseen_adds(graph, known)
-    yield from linear_merges(graph, known, "add")
+    merged = list(linear_merges(graph, known, "add"))
+    yield from merged
+    taken = {each.node.id for each in merged}
+    yield from (each for each in arithmetic_before(graph, known, "add") if each.node.id not in taken)
 
 
 def _muls(_: GraphSnapshot, graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     yield from _pointwise(graph, "mul", MULS)
     yield from unseen_muls(graph, known)
-    yield from linear_merges(graph, known, "mul")
+    merged = list(linear_merges(graph, known, "mul"))
+    yield from merged
+    taken = {each.node.id for each in merged}
+    yield from (each for each in arithmetic_before(graph, known, "mul") if each.node.id not in taken)
 
 
 def _pointwise(graph: UseDef, name: str, ops: frozenset[str]) -> Iterator[Found]:

@@ -117,6 +117,16 @@ def several_uses(graph: UseDef, candidate: FoldCandidate, ignored: str | None = 
     )
 
 
+def is_settled(graph: UseDef, norm: Node) -> bool:
+    """Returns whether a batch norm scales and shifts by constants."""
+    return (
+        not varies(graph, norm, 0)
+        and graph.flag(norm.inputs[5]) is False
+        and all(graph.is_none(name) or graph.constant(name) is not None for name in norm.inputs[1:3])
+        and all(graph.constant(name) is not None for name in norm.inputs[3:5])
+    )
+
+
 def own_weights(graph: UseDef, call: Node) -> str:
     """Returns advice for a conv or linear whose weight another node reads as well, else an empty text."""
     shared = also_read(graph, call.inputs[1], call)

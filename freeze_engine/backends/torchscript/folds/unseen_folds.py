@@ -35,7 +35,13 @@ from freeze_engine.backends.torchscript.folds.obstacles import (
 )
 from freeze_engine.backends.torchscript.folds.passages import UNCHANGING, converts_to
 from freeze_engine.backends.torchscript.folds.several_operands import several_operands
+from freeze_engine.backends.torchscript.folds.unseen_before import batch_norms_in_a_row
 from freeze_engine.backends.torchscript.folds.unseen_linear_folds import before_linears, product_batch_norms
+from freeze_engine.backends.torchscript.folds.unseen_parts import (
+    joined_arithmetic,
+    joined_batch_norms,
+    parted_batch_norms,
+)
 from freeze_engine.backends.torchscript.folds.unseen_passages import passed_arithmetic, passed_batch_norms
 from freeze_engine.trace import Node
 
@@ -72,6 +78,9 @@ def unseen_conv_batch_norms(graph: UseDef, known: Mapping[str, Shape]) -> Iterat
     for candidate in beside(graph, frozenset({_GROUP_NORM, _INSTANCE_NORM}), CONV_LIKE, (0,)):
         yield found("conv_bn", candidate, _own_statistics(graph, candidate))
     yield from (each for each in _before_convs(graph) if each.node.id not in named)
+    yield from joined_batch_norms(graph, known, linear=False)
+    yield from (each for each in parted_batch_norms(graph, known) if each.node.id not in named)
+    yield from batch_norms_in_a_row(graph)
 
 
 def unseen_linear_batch_norms(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
@@ -83,6 +92,7 @@ def unseen_linear_batch_norms(graph: UseDef, known: Mapping[str, Shape]) -> Iter
     yield from passed
     for candidate in _after_activation(graph, linears, {each.node.id for each in passed}):
         yield found("linear_bn", candidate, _activation(graph, candidate))
+    yield from joined_batch_norms(graph, known, linear=True)
     yield from product_batch_norms(graph, known)
     yield from before_linears(graph, known)
 
@@ -95,6 +105,7 @@ def unseen_adds(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     yield from _arithmetic_apart(graph, "conv_add", ADDS)
     yield from passed_arithmetic(graph, known, "add")
     yield from several_operands(graph, "add")
+    yield from joined_arithmetic(graph, known, "add")
 
 
 def unseen_muls(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
@@ -106,6 +117,7 @@ def unseen_muls(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]:
     yield from _arithmetic_apart(graph, "conv_mul", MULS)
     yield from passed_arithmetic(graph, known, "mul")
     yield from several_operands(graph, "mul")
+    yield from joined_arithmetic(graph, known, "mul")
 
 
 def _is_reversed_sub(graph: UseDef, neg: Node) -> bool:

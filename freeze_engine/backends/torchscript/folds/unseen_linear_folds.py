@@ -10,7 +10,15 @@ from freeze_engine.backends.common.constant_arguments import constant_integers
 from freeze_engine.backends.common.fold_obstacle import Obstacle
 from freeze_engine.backends.common.shape_rules import Shape
 from freeze_engine.backends.common.use_def import BATCH_NORM, CONV_LIKE, LINEAR, UseDef
-from freeze_engine.backends.torchscript.folds.obstacles import FoldCandidate, Found, fork, found, own_weights, varies
+from freeze_engine.backends.torchscript.folds.obstacles import (
+    FoldCandidate,
+    Found,
+    fork,
+    found,
+    is_settled,
+    own_weights,
+    varies,
+)
 from freeze_engine.backends.torchscript.folds.passages import SCALE, SHIFT, Layout, passage, walk_back
 from freeze_engine.trace import Node
 
@@ -21,7 +29,7 @@ def product_batch_norms(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[F
     """Yields the batch norms of a product with a constant matrix, which would fold if it were a linear."""
     for node in graph.nodes.values():
         product = graph.definers.get(node.inputs[0]) if node.op == BATCH_NORM else None
-        if product is None or product.op not in _PRODUCTS or not _is_settled(graph, node):
+        if product is None or product.op not in _PRODUCTS or not is_settled(graph, node):
             continue
         if graph.readers_apart(node.inputs[0], node) or not _is_linear(graph, product, known):
             continue
@@ -40,23 +48,13 @@ def before_linears(graph: UseDef, known: Mapping[str, Shape]) -> Iterator[Found]
             continue
         reached = walk_back(graph, linear.inputs[0], frozenset({BATCH_NORM}))
         between, norm = reached or ((), graph.definers.get(linear.inputs[0]))
-        if norm is None or norm.op != BATCH_NORM or not _is_settled(graph, norm) or _is_absorbed(graph, norm):
+        if norm is None or norm.op != BATCH_NORM or not is_settled(graph, norm) or _is_absorbed(graph, norm):
             continue
         way = (linear, *between)
         if any(graph.readers_apart(node.inputs[0], node) for node in way):
             continue
         if _reaches_the_inputs(graph, norm, between, linear, known):
             yield found("linear_bn", FoldCandidate(norm, linear, 0), _before_linear(graph, linear, norm, between))
-
-
-def _is_settled(graph: UseDef, norm: Node) -> bool:
-    """Returns whether a batch norm scales and shifts by constants."""
-    return (
-        not varies(graph, norm, 0)
-        and graph.flag(norm.inputs[5]) is False
-        and all(graph.is_none(name) or graph.constant(name) is not None for name in norm.inputs[1:3])
-        and all(graph.constant(name) is not None for name in norm.inputs[3:5])
-    )
 
 
 def _matrix(product: Node) -> str:
