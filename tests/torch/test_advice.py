@@ -168,8 +168,18 @@ def test_running_statistics_of_an_instance_norm_freeze_when_it_is_traced():
     followed_literally(Case(("statistics",), models.Instances, "norm.running_mean", traced))
 
 
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+def test_a_batch_norm_traced_in_training_mode_freezes_when_it_is_traced_in_evaluation_mode():
+    def traced(training: bool) -> Any:
+        model = nn.Sequential(nn.BatchNorm1d(2)).train(training)
+        return torch.jit.trace(model, torch.ones(3, 2), check_trace=False).eval()
+
+    evaluated = Case(("evaluation_traced",), lambda: traced(True), "0.num_batches_tracked", lambda: traced(False))
+    followed_literally(evaluated)
+
+
 def test_every_text_is_followed_by_a_case():
-    apart = {"traced", "own_layer", "own_layer_or_traced", "statistics"}
+    apart = {"traced", "own_layer", "own_layer_or_traced", "statistics", "evaluation_traced"}
     assert {name for case in CASES for name in case.texts} | apart == set(TEXTS)
 
 

@@ -552,7 +552,8 @@ CASES: list[tuple[nn.Module, NearMiss, nn.Module, Any, str]] = [
             "aten::relu",
             "training_mode",
             "It runs with training=True and so drops elements of the frozen model's values too.",
-            "Call the module's eval(), or pass training=self.training to the functional form, whose default is True.",
+            "Call eval() before the module is scripted or traced (a trace keeps the mode that it was made in), or pass "
+            "training=self.training to the functional form, whose default is True.",
         ),
         Dropout(training=False),
         None,

@@ -154,6 +154,8 @@ class Adviser:
                 yield text(name, places=_places(found))
             elif package == "torch" and training is not None and training.value is True:
                 yield text("evaluation", what=repr(owner) if owner else "the module")
+            elif package == "torch" and all(map(_counts_batches, found)):
+                yield text("evaluation_traced", what=repr(owner) if owner else "the module")
             elif package == "torch" and all(evidence.op in _WITH_FLAG for evidence in found):
                 yield text("not_inplace", what=_out_of_place(found), places=_places(found))
             elif package:
@@ -205,6 +207,11 @@ def _out_of_place(found: list[Evidence]) -> str:
 
 def _is_assumed(evidence: Evidence) -> bool:
     return ASSUMED in evidence.fact
+
+
+def _counts_batches(evidence: Evidence) -> bool:
+    """Returns whether the forward of a batch norm writes, as it does in training mode only."""
+    return evidence.source is not None and evidence.source.file.endswith("nn/modules/batchnorm.py")
 
 
 def _package(evidence: Evidence) -> str:

@@ -31,6 +31,7 @@ TEXTS: Final = {
     "own_layer_or_traced": "trace the model (torch.jit.trace) if your calls do not take the branch that writes in "
     "{places}, which is in the installed package {package}, or put a layer of your own in its place",
     "evaluation": "call .eval() on {what} before it is scripted and frozen",
+    "evaluation_traced": "call .eval() on {what} before it is traced: a trace keeps the mode that it was made in",
     "wrapped": "freeze a module of your own whose forward calls this one, or name a method of it in preserved_attrs",
     "same_tensor": "free {other}, too, which is the same tensor",
     "own_memory": "give {what} memory of its own (.clone() when the module is built)",

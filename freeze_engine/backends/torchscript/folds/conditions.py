@@ -145,7 +145,8 @@ def dropout_obstacles(graph: UseDef, node: Node) -> Iterator[Obstacle]:
         yield Obstacle(
             "training_mode",
             "It runs with training=True and so drops elements of the frozen model's values too.",
-            "Call the module's eval(), or pass training=self.training to the functional form, whose default is True.",
+            "Call eval() before the module is scripted or traced (a trace keeps the mode that it was made in), or pass "
+            "training=self.training to the functional form, whose default is True.",
         )
 
 

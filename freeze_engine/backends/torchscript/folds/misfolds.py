@@ -66,7 +66,8 @@ def _batch_norm(graph: UseDef, ranks: Ranks, producer: Node, norm: Node) -> Iter
     if graph.flag(norm.inputs[5]):
         yield (
             f"{what}, though it runs with training=True and normalises every batch by the batch's own statistics: "
-            f"torch took the running ones, and {_WRONG}. Pass training=False, or freeze with optimize_numerics=False."
+            f"torch took the running ones, and {_WRONG}. "
+            "Call eval() before the module is traced, or pass training=False; else freeze with optimize_numerics=False."
         )
 
 
