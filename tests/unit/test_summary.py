@@ -318,6 +318,18 @@ def test_a_near_miss_that_torch_never_folds_is_merged_by_hand():
     assert "Merge the multiplication into the linear" in titles
 
 
+def test_a_dropout_that_still_drops_is_no_matter_of_speed():
+    trace = tied_trace()
+    miss = replace(trace.near_misses[0], kind="dropout", reason="training_mode", advice="call eval()", saved_bytes=None)
+    found = fe.summarize(replace(trace, near_misses=(miss, replace(miss, node="z")))).actions
+    (action,) = [action for action in found if "dropout" in action.title]
+    assert (action.aim, action.title, action.gain) == (
+        "correct",
+        "Stop the dropout in the frozen model at 2 places",
+        "the same outputs at each call",
+    )
+
+
 def test_the_evidence_for_a_kept_attribute_names_line_and_code():
     (action,) = [action for action in fe.summarize(small_trace()).actions if action.attribute == "count"]
     assert action.evidence.startswith("count stays because line 4 of model.py writes it: ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from freeze_engine.analysis.attribute_counting import held_bytes
@@ -150,7 +151,7 @@ def _folding(misses: Sequence[NearMiss], node: Node | None) -> Action:
     saved = sum(miss.saved_bytes or 0 for miss in misses)
     gain = f"each call would read and write {bytes_text(saved)} less; {_TIME_UNKNOWN}"
     times = f" at {len(misses)} places" if len(misses) > 1 else ""
-    return Action(
+    action = Action(
         "smaller",
         f"{'Merge' if first.reason in _MERGED_BY_HAND else 'Let torch fold'} {_fold_words(first.kind)}{times}",
         f"{first.detail}{more}",
@@ -161,6 +162,10 @@ def _folding(misses: Sequence[NearMiss], node: Node | None) -> Action:
         node=first.node,
         source=source,
     )
+    if (first.kind, first.reason) == ("dropout", "training_mode"):
+        title = f"Stop the dropout in the frozen model{times}"
+        return replace(action, aim="correct", title=title, gain="the same outputs at each call")
+    return action
 
 
 def _fold_words(kind: str) -> str:
