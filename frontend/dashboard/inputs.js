@@ -24,6 +24,7 @@ export class InputRows {
     /** The failure of the trial call. @type {any} */
     this.failure = null;
     this.needed = /** @type {any} */ (undefined);
+    this.isReading = false;
     this.app = app;
     this.onchange = onchange;
     /** @type {InputRow[]} */
@@ -36,6 +37,15 @@ export class InputRows {
     this.note = h("p.fd-note");
     this.trial = h("div.fd-trial");
     this.element = h("div", null, this.choice, this.list, h("div.fd-row", null, this.add), this.note, this.trial);
+    this.render();
+  }
+
+  /**
+   * The model is being read, or no longer: it may bring inputs.
+   * @param {boolean} isReading
+   */
+  read(isReading) {
+    this.isReading = isReading;
     this.render();
   }
 
@@ -220,11 +230,13 @@ export class InputRows {
     const none = this.mine && !this.rows.length;
     this.note.hidden = !none;
     this.note.classList.remove("fd-error");
-    this.note.textContent = this.needed
-      ? `${this.needed} compiles a model for its inputs: add the first one.`
-      : this.parameters?.length === 0
-        ? "The model takes no inputs."
-        : "Without inputs the freeze is recorded, but nothing is measured.";
+    this.note.textContent = this.isReading
+      ? "The model is being read: what it takes appears here."
+      : this.needed
+        ? `${this.needed} compiles a model for its inputs: add the first one.`
+        : this.parameters?.length === 0
+          ? "The model takes no inputs."
+          : "Without inputs the freeze is recorded, but nothing is measured.";
     this.rows.forEach((row, index) => {
       row.element.setAttribute("aria-label", `Input ${index + 1}${row.parameter ? `: ${row.parameter.name}` : ""}`);
       const isHere = this.failure && (this.failure.at === index || this.failure.parameter === row.parameter?.name);

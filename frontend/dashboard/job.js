@@ -1,6 +1,6 @@
 /* One recording: how far it is, the steps so far, and how it ended. */
 
-import { count } from "../graph/data/words.js";
+import { backendName, count } from "../graph/data/words.js";
 import { fill, h } from "../viewer/dom.js";
 import { pairs } from "../viewer/section.js";
 import { toCommand } from "./command.js";
@@ -90,7 +90,7 @@ export class JobPage {
     const live = isLive(job);
     const waits = job.state === "waiting";
     this.heading.textContent = nameText(job.name || job.model);
-    this.facts.textContent = lineText([job.model, job.backend, timeWords(job)].join(" · "));
+    this.facts.textContent = lineText([job.model, backendName(job.backend), timeWords(job)].join(" · "));
     this.work.hidden = !live;
     this.message.textContent = lineText(waits ? waitingWords(job, this.app.channel.site) : phaseWords(job));
     this.time.textContent = waits ? startWords(job) : leftWords(job);

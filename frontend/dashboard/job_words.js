@@ -2,7 +2,7 @@
 
 import { count } from "../graph/data/words.js";
 import { measureSwitches, toSize } from "./command.js";
-import { lasting, lineText, placeWords } from "./words.js";
+import { failureBefore, lasting, lineText, placeWords } from "./words.js";
 
 /** Title and note of each end. @type {Record<string, any>} */
 export const ENDS = {
@@ -13,7 +13,9 @@ export const ENDS = {
   failed: (/** @type {JobMessage} */ job) =>
     job.conversion
       ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`]
-      : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"],
+      : failureBefore(job)
+        ? [failureBefore(job), "No freeze began."]
+        : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"],
   crashed: (/** @type {JobMessage} */ job) => [
     job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed",
     "This server and other recordings go on.",

@@ -109,12 +109,14 @@ export class ModelPart {
       h("span.fd-spinner", { "aria-hidden": "true" }),
       "Reading the model in a separate process; this takes some seconds.",
     );
-    if (!(await this.mayOpen(model))) return;
+    this.form.inputs.read(true);
+    if (!(await this.mayOpen(model))) return this.form.inputs.read(false);
     const result = await this.app.inspect(model, imports).then(
       (/** @type {any} */ summary) => ({ summary }),
       (/** @type {Error} */ error) => ({ error }),
     );
     if (this.form.request.model !== model || this.form.request.imports.join() !== imports.join() || this.gone) return;
+    this.form.inputs.read(false);
     if (result.error) this.refused(result.error);
     else this.form.known(result.summary);
   }

@@ -1,6 +1,6 @@
 /* The list of recent traces: filtered, opened, forgotten, and two of them compared. */
 
-import { count } from "../graph/data/words.js";
+import { backendName, count } from "../graph/data/words.js";
 import { fill, h } from "../viewer/dom.js";
 import { button, empty, iconButton, sign } from "./pieces.js";
 import { chooseOther } from "./trace.js";
@@ -116,7 +116,12 @@ export class RecentTraces {
     const unmeasured =
       trace.unmeasured && h("span.fv-badge.fv-warn", { title: lineText(trace.unmeasured) }, lacking(trace));
     const facts = nameText(
-      [count(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)]
+      [
+        count(trace.steps, "step"),
+        backendName(trace.backend),
+        trace.torch && `torch ${trace.torch}`,
+        ago(trace.created),
+      ]
         .filter(Boolean)
         .join(" · "),
     );

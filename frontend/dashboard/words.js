@@ -96,11 +96,27 @@ export function lacking({ unmeasured }) {
   return unmeasured.split(": ")[0];
 }
 
+/** What a recording does before anything is frozen, as the failure of it. @type {Record<string, string>} */
+const BEFORE = {
+  "importing torch": "torch cannot be imported",
+  "loading the model": "The model cannot be loaded",
+  "making the inputs": "The inputs cannot be made",
+};
+
+/**
+ * The failure of a recording that ended before its freeze began; null for others.
+ * @param {{ state: string, died_in: string | null }} options
+ */
+export function failureBefore({ state, died_in: place }) {
+  return (state === "failed" && place && BEFORE[place]) || null;
+}
+
 /**
  * The state of a recording, in a word or two.
  * @param {JobMessage} job
  */
 export function stateName(job) {
+  if (failureBefore(job)) return "not recorded";
   if (job.conversion) return `cannot be ${job.conversion}`;
   return isUnmeasured(job) ? `recorded, ${lacking(job)}` : STATES[job.state].word;
 }
@@ -111,6 +127,8 @@ export function stateName(job) {
  */
 export function stateWords(job) {
   if (job.conversion) return lineText(job.message);
+  const before = failureBefore(job);
+  if (before) return before;
   return isUnmeasured(job) ? `recorded, ${lineText(job.unmeasured)}` : STATES[job.state].word;
 }
 

@@ -1,6 +1,6 @@
 /* The frame of the panels: header, failure banner, tabs. */
 
-import { count } from "../graph/data/words.js";
+import { backendName, count } from "../graph/data/words.js";
 import { h, icon } from "./dom.js";
 import { actions } from "./actions_menu.js";
 
@@ -53,7 +53,7 @@ function heading(app) {
       "div.fv-title",
       null,
       h("h1", { title: view.name }, view.name || "unnamed model"),
-      h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`),
+      h("span.fv-muted", null, `${backendName(view.backend)} · torch ${view.torch}`),
     ),
     h(
       "div.fv-facts",

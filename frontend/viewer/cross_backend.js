@@ -1,5 +1,6 @@
 /* The viewer with two traces of different backends: what each did for one purpose, and both fates of every tensor. */
 
+import { backendName } from "../graph/data/words.js";
 import { Viewer } from "./app.js";
 import { countWords } from "./attributes.js";
 import { CodePanel } from "./code.js";
@@ -23,8 +24,6 @@ import { PassList } from "./passes.js";
 import { PassSummary } from "./summary.js";
 import { PairsPanel } from "./cross_backend_pairs.js";
 
-/** @type {Record<string, string>} */
-const BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
 const STEPLESS = ["pairs", "source", "attributes", "kernels", "findings", "environment"];
 /** Passes and operators are others: a step is held against those of its own trace only. */
 class CrossBackendModel extends ComparisonModel {
@@ -48,7 +47,7 @@ class CrossBackendModel extends ComparisonModel {
   }
 
   get backends() {
-    return this.comparison.backends.map((backend) => BACKENDS[backend]);
+    return this.comparison.backends.map((backend) => backendName(backend));
   }
 }
 

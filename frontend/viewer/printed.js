@@ -1,5 +1,6 @@
 /* The printed page: all parts of a trace that read well on paper, made when the browser prints. */
 
+import { backendName } from "../graph/data/words.js";
 import { h } from "./dom.js";
 import { bars } from "./printed_bars.js";
 import { comparisonPages } from "./printed_comparison.js";
@@ -35,7 +36,7 @@ export class Printed {
       "header",
       null,
       h("h1", null, view.name || "unnamed model"),
-      h("p.fv-muted", null, `${view.backend} · torch ${view.torch}`),
+      h("p.fv-muted", null, `${backendName(view.backend)} · torch ${view.torch}`),
     );
   }
 

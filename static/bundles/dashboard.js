@@ -224,6 +224,10 @@
     return number3.toFixed(number3 >= 99.95 ? 0 : number3 >= 9.995 ? 1 : 2);
   }
   var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
+  var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
+  function backendName(id) {
+    return BACKENDS[id] ?? id;
+  }
   function count(number3, noun, several = `${noun}s`) {
     return `${number3} ${number3 === 1 ? noun : several}`;
   }
@@ -302,12 +306,19 @@
   function lacking({ unmeasured }) {
     return unmeasured.split(": ")[0];
   }
+  var BEFORE = { "importing torch": "torch cannot be imported", "loading the model": "The model cannot be loaded", "making the inputs": "The inputs cannot be made" };
+  function failureBefore({ state, died_in: place2 }) {
+    return state === "failed" && place2 && BEFORE[place2] || null;
+  }
   function stateName(job) {
+    if (failureBefore(job)) return "not recorded";
     if (job.conversion) return `cannot be ${job.conversion}`;
     return isUnmeasured(job) ? `recorded, ${lacking(job)}` : STATES[job.state].word;
   }
   function stateWords(job) {
     if (job.conversion) return lineText(job.message);
+    const before = failureBefore(job);
+    if (before) return before;
     return isUnmeasured(job) ? `recorded, ${lineText(job.unmeasured)}` : STATES[job.state].word;
   }
   function isLive(job) {
@@ -697,9 +708,11 @@
       this.inspected = key;
       this.form.tree.say("Reading the model …");
       fill(this.about, h("span.fd-spinner", { "aria-hidden": "true" }), "Reading the model in a separate process; this takes some seconds.");
-      if (!await this.mayOpen(model)) return;
+      this.form.inputs.read(true);
+      if (!await this.mayOpen(model)) return this.form.inputs.read(false);
       const result = await this.app.inspect(model, imports).then((summary) => ({ summary }), (error2) => ({ error: error2 }));
       if (this.form.request.model !== model || this.form.request.imports.join() !== imports.join() || this.gone) return;
+      this.form.inputs.read(false);
       if (result.error) this.refused(result.error);
       else this.form.known(result.summary);
     }
@@ -932,6 +945,7 @@
       this.removed = /* @__PURE__ */ new Set();
       this.failure = null;
       this.needed = void 0;
+      this.isReading = false;
       this.app = app;
       this.onchange = onchange;
       this.rows = [];
@@ -943,6 +957,10 @@
       this.note = h("p.fd-note");
       this.trial = h("div.fd-trial");
       this.element = h("div", null, this.choice, this.list, h("div.fd-row", null, this.add), this.note, this.trial);
+      this.render();
+    }
+    read(isReading) {
+      this.isReading = isReading;
       this.render();
     }
     value() {
@@ -1061,7 +1079,7 @@
       const none = this.mine && !this.rows.length;
       this.note.hidden = !none;
       this.note.classList.remove("fd-error");
-      this.note.textContent = this.needed ? `${this.needed} compiles a model for its inputs: add the first one.` : this.parameters?.length === 0 ? "The model takes no inputs." : "Without inputs the freeze is recorded, but nothing is measured.";
+      this.note.textContent = this.isReading ? "The model is being read: what it takes appears here." : this.needed ? `${this.needed} compiles a model for its inputs: add the first one.` : this.parameters?.length === 0 ? "The model takes no inputs." : "Without inputs the freeze is recorded, but nothing is measured.";
       this.rows.forEach((row, index) => {
         row.element.setAttribute("aria-label", `Input ${index + 1}${row.parameter ? `: ${row.parameter.name}` : ""}`);
         const isHere = this.failure && (this.failure.at === index || this.failure.parameter === row.parameter?.name);
@@ -2563,7 +2581,7 @@
   }
   function heading(app) {
     const { view } = app.model;
-    return [h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`)), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, view.overview.map((fact3) => factCell(app, fact3)), fates(app))];
+    return [h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${backendName(view.backend)} · torch ${view.torch}`)), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, view.overview.map((fact3) => factCell(app, fact3)), fates(app))];
   }
   function factCell(app, fact3) {
     const value = fact3.step === null ? fact3.value : app.link(fact3.value, { step: fact3.step });
@@ -4933,9 +4951,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     write(job, chip.text, x + chip.width / 2, y + 8, { font: FONTS.chip, colour, align: "center" });
     if (mark) paintLetter(job, mark, x - 2, y + 8);
   }
-  var { BEFORE } = SIDES2;
+  var { BEFORE: BEFORE2 } = SIDES2;
   function badgesOf({ picture: picture2, look }, item) {
-    const hidden = look.alone ? "" : look.side === BEFORE ? "added" : "removed";
+    const hidden = look.alone ? "" : look.side === BEFORE2 ? "added" : "removed";
     return ["removed", "added", "changed"].filter((status) => status !== hidden && picture2.counts[status][item]).map((status) => ({ status, text: `${SIGNS4[status]}${picture2.counts[status][item]}` }));
   }
   function badgesWidth(badges) {
@@ -5111,16 +5129,16 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     return known;
   }
   var indices = /* @__PURE__ */ new WeakMap();
-  var { AFTER, BEFORE: BEFORE2 } = SIDES2;
+  var { AFTER, BEFORE: BEFORE3 } = SIDES2;
   var HUB = 12;
-  var BOTH = BEFORE2 | AFTER;
+  var BOTH = BEFORE3 | AFTER;
   var STRAIGHT_ZOOM = 0.3;
   var ARROW_ZOOM = 0.5;
   var ARROW = 3.6;
   function paintEdges(job) {
     const { look, zoom, theme } = job;
     const bins = binSegments(job);
-    const own = look.side === BEFORE2 ? "removed" : "added";
+    const own = look.side === BEFORE3 ? "removed" : "added";
     const thin = 1.4 / Math.max(0.5, Math.min(1, zoom));
     paintSegments(job, bins.hub, theme.hub, thin);
     paintSegments(job, bins.edge, theme.edge, thin);
@@ -5333,7 +5351,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     s.lineWidth = width2 / Math.min(1, zoom);
     s.stroke();
   }
-  var { AFTER: AFTER2, BEFORE: BEFORE3 } = SIDES2;
+  var { AFTER: AFTER2, BEFORE: BEFORE4 } = SIDES2;
   var PANE_HEAD = 40;
   var PANE_FOOT = 88;
   var TITLE = PANE_HEAD - 8;
@@ -5345,7 +5363,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     sides() {
       const steps = this.view.picture ? this.view.picture.steps : this.view.steps;
       if (!steps || steps.before === null) return [AFTER2];
-      return { split: [BEFORE3, AFTER2], before: [BEFORE3], after: [AFTER2] }[this.view.options.panes];
+      return { split: [BEFORE4, AFTER2], before: [BEFORE4], after: [AFTER2] }[this.view.options.panes];
     }
     width() {
       return (this.view.stage.width - this.view.overview.strip()) / this.sides().length;
@@ -5421,9 +5439,9 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
   function titleOf(picture2, side) {
     const { counts: counts3, scene: { model }, steps } = picture2;
     const alone = steps.before === null;
-    const step = model.steps[side === BEFORE3 ? steps.before : steps.after];
-    const statuses = alone ? [] : [side === BEFORE3 ? "removed" : "added", "changed"].filter((status) => counts3[status][0]);
-    return { word: step.label ? "" : alone ? "graph" : side === BEFORE3 ? "before" : "after", label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`, nodes: model.snapshot(picture2.snapshotOf(side)).nodeCount(model), changes: statuses.map((status) => ({ status, text: `${SIGNS4[status]}${counts3[status][0]}` })) };
+    const step = model.steps[side === BEFORE4 ? steps.before : steps.after];
+    const statuses = alone ? [] : [side === BEFORE4 ? "removed" : "added", "changed"].filter((status) => counts3[status][0]);
+    return { word: step.label ? "" : alone ? "graph" : side === BEFORE4 ? "before" : "after", label: `${step.label ?? step.index}  ${step.name}${step.method === "forward" ? "" : `  ·  ${step.method}`}`, nodes: model.snapshot(picture2.snapshotOf(side)).nodeCount(model), changes: statuses.map((status) => ({ status, text: `${SIGNS4[status]}${counts3[status][0]}` })) };
   }
   function fillRect(surface, { x, width: width2, height }, colour) {
     surface.beginPath();
@@ -6622,7 +6640,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return epoch ? [...epoch] : before === null ? [after] : [before, after];
     }
   };
-  var { BEFORE: BEFORE4 } = SIDES2;
+  var { BEFORE: BEFORE5 } = SIDES2;
   var Picture = class {
     constructor({ scene, layout }, steps, [before, after]) {
       this.scene = scene;
@@ -6663,10 +6681,10 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return arrows;
     }
     snapshotOf(side) {
-      return side === BEFORE4 ? this.before : this.after;
+      return side === BEFORE5 ? this.before : this.after;
     }
     namesOn(side) {
-      return this.scene.model.namesOf(side === BEFORE4 ? this.steps.before : this.steps.after);
+      return this.scene.model.namesOf(side === BEFORE5 ? this.steps.before : this.steps.after);
     }
     opsOf(item, side) {
       return this.ops[side][item];
@@ -8925,7 +8943,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     title() {
       const { view } = this.app.model;
-      return h("header", null, h("h1", null, view.name || "unnamed model"), h("p.fv-muted", null, `${view.backend} · torch ${view.torch}`));
+      return h("header", null, h("h1", null, view.name || "unnamed model"), h("p.fv-muted", null, `${backendName(view.backend)} · torch ${view.torch}`));
     }
     fates() {
       const { attributes } = this.app.model.view;
@@ -10876,7 +10894,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
     return h("div.fv-small", { title: modules.join("\n") }, "only here: ", h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")), more);
   }
-  var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
   var STEPLESS = ["pairs", "source", "attributes", "kernels", "findings", "environment"];
   var CrossBackendModel = class extends ComparisonModel {
     comparable(one, other) {
@@ -10888,7 +10905,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return this.comparable(against2, index) ? against2 : step.before;
     }
     get backends() {
-      return this.comparison.backends.map((backend) => BACKENDS[backend]);
+      return this.comparison.backends.map((backend) => backendName(backend));
     }
   };
   var CrossBackendViewer = class extends ComparisonViewer {
@@ -11215,7 +11232,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const tone = trace.ending === "cancelled" ? "muted" : "bad";
       const failed = trace.failed && h(`span.fv-badge.fv-${tone}`, null, trace.ending ?? "freeze failed");
       const unmeasured = trace.unmeasured && h("span.fv-badge.fv-warn", { title: lineText(trace.unmeasured) }, lacking(trace));
-      const facts2 = nameText([count(trace.steps, "step"), trace.backend, trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
+      const facts2 = nameText([count(trace.steps, "step"), backendName(trace.backend), trace.torch && `torch ${trace.torch}`, ago(trace.created)].filter(Boolean).join(" · "));
       const forget = iconButton("close", `Take ${shown} off this list; the file stays`, () => this.forget(trace));
       const compare2 = trace.missing ? null : iconButton("compare", `Compare ${shown} with …`, () => chooseOther(app, trace.path));
       const tick = h("input.fd-pick", { type: "checkbox", "aria-label": `Compare ${shown}, ${facts2}: tick two`, disabled: Boolean(trace.missing), data: { pick: trace.path }, onchange: (event) => this.pick(trace.path, event.target.checked) });
@@ -11369,7 +11386,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return h("li.fv-pass.fv-pass-failed", null, h("span.fv-pass-index", { "aria-hidden": "true" }, "✕"), h("span.fv-pass-name", null, job.died_in), h("span.fv-spring"), h("span.fv-badge.fv-bad", null, STATES[job.state].word));
     }
   };
-  var ENDS = { finished: (job) => [`Recorded ${count(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => job.conversion ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`] : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
+  var ENDS = { finished: (job) => [`Recorded ${count(job.steps.length, "step")}`, job.unmeasured && `Recorded, ${lineText(job.unmeasured)}`], failed: (job) => job.conversion ? [`The model cannot be ${job.conversion}`, `${lineText(job.message)} No freeze began.`] : failureBefore(job) ? [failureBefore(job), "No freeze began."] : [job.died_in ? `The freeze failed in ${job.died_in}` : "The freeze failed", "torch's message"], crashed: (job) => [job.died_in ? `The recording crashed in ${job.died_in}` : "The recording crashed", "This server and other recordings go on."], timed_out: (job) => [job.died_in ? `Stopped at the time limit, in ${job.died_in}` : "Stopped at the time limit", "Give it more time, or measure less."], over_limit: (job) => [job.died_in ? `Stopped at the memory limit, in ${job.died_in}` : "Stopped at the memory limit", "Give it more memory, smaller inputs, or measure less."], cancelled: (job) => [job.message[0].toUpperCase() + job.message.slice(1), job.trace || job.preview ? "What was recorded until then is kept." : "No trace was kept of it."] };
   function askedWords({ inputs, device, measure, options, preserve, checks, ablation, float_model: floatModel, limit_s: limit, memory_bytes: memory }, backend, site) {
     const chosen = backend.options.flatMap((option) => optionWords(option, options[option.id]));
     const measured2 = measureSwitches(site).flatMap(({ id, label: label2 }) => measure?.[id] ? [label2.toLowerCase()] : []);
@@ -11440,7 +11457,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const live = isLive(job);
       const waits = job.state === "waiting";
       this.heading.textContent = nameText(job.name || job.model);
-      this.facts.textContent = lineText([job.model, job.backend, timeWords(job)].join(" · "));
+      this.facts.textContent = lineText([job.model, backendName(job.backend), timeWords(job)].join(" · "));
       this.work.hidden = !live;
       this.message.textContent = lineText(waits ? waitingWords(job, this.app.channel.site) : phaseWords(job));
       this.time.textContent = waits ? startWords(job) : leftWords(job);

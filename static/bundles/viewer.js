@@ -129,6 +129,10 @@
     });
   }
   var DTYPES = { Float: "f32", Double: "f64", Half: "f16", BFloat16: "bf16", Long: "i64", Int: "i32", Short: "i16", Char: "i8", Byte: "u8", Bool: "bool", QUInt8: "qu8", QInt8: "qi8", QInt32: "qi32", float32: "f32", float64: "f64", float16: "f16", bfloat16: "bf16", int64: "i64", int32: "i32", int16: "i16", int8: "i8", uint8: "u8", quint8: "qu8", qint8: "qi8", qint32: "qi32" };
+  var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
+  function backendName(id) {
+    return BACKENDS[id] ?? id;
+  }
   function count(number2, noun, several = `${noun}s`) {
     return `${number2} ${number2 === 1 ? noun : several}`;
   }
@@ -983,7 +987,7 @@
   }
   function heading(app) {
     const { view } = app.model;
-    return [h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${view.backend} · torch ${view.torch}`)), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, view.overview.map((fact3) => factCell(app, fact3)), fates(app))];
+    return [h("div.fv-title", null, h("h1", { title: view.name }, view.name || "unnamed model"), h("span.fv-muted", null, `${backendName(view.backend)} · torch ${view.torch}`)), h("div.fv-facts", { tabindex: "0", role: "group", "aria-label": "In short" }, view.overview.map((fact3) => factCell(app, fact3)), fates(app))];
   }
   function factCell(app, fact3) {
     const value = fact3.step === null ? fact3.value : app.link(fact3.value, { step: fact3.step });
@@ -7366,7 +7370,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     }
     title() {
       const { view } = this.app.model;
-      return h("header", null, h("h1", null, view.name || "unnamed model"), h("p.fv-muted", null, `${view.backend} · torch ${view.torch}`));
+      return h("header", null, h("h1", null, view.name || "unnamed model"), h("p.fv-muted", null, `${backendName(view.backend)} · torch ${view.torch}`));
     }
     fates() {
       const { attributes } = this.app.model.view;
@@ -9317,7 +9321,6 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
     const more = modules.length > MODULES_SHOWN ? ` and ${modules.length - MODULES_SHOWN} more` : "";
     return h("div.fv-small", { title: modules.join("\n") }, "only here: ", h("span.fv-mono", null, modules.slice(0, MODULES_SHOWN).join(", ")), more);
   }
-  var BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
   var STEPLESS = ["pairs", "source", "attributes", "kernels", "findings", "environment"];
   var CrossBackendModel = class extends ComparisonModel {
     comparable(one, other) {
@@ -9329,7 +9332,7 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       return this.comparable(against2, index) ? against2 : step.before;
     }
     get backends() {
-      return this.comparison.backends.map((backend) => BACKENDS[backend]);
+      return this.comparison.backends.map((backend) => backendName(backend));
     }
   };
   var CrossBackendViewer = class extends ComparisonViewer {

@@ -488,7 +488,7 @@ def test_a_recording_that_waits_says_its_place_and_when_it_starts(opened: Opener
     expect(work).to_contain_text("Waiting, number 2 in line. This server runs one recording at a time")
     expect(work).to_contain_text("when it starts is not known yet")
     expect(page.get_by_role("progressbar")).to_have_count(0)
-    expect(page.get_by_text("example:counter · torchscript · waits for 3 s")).to_be_visible()
+    expect(page.get_by_text("example:counter · TorchScript · waits for 3 s")).to_be_visible()
     expect(page).to_have_title("counter: waiting · freezer-ui")
     set_jobs(page, waiting | {"place": 1, "starts_s": 41.6})
     expect(work).to_contain_text("Waiting, next in line.")

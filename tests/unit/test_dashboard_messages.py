@@ -211,6 +211,7 @@ def test_missing_fields_get_defaults(server: Server) -> None:
     ("change", "text"),
     [
         ({"model": "package.module:factory"}, "is Python code of this machine, which this page may not run"),
+        ({"model": "/srv/net.py:make"}, "the command line: freezer-ui net:make, in the folder /srv"),
         ({"model": "os:getcwd"}, "is Python code of this machine, which this page may not run"),
         ({"model": " os:getcwd "}, "is Python code of this machine, which this page may not run"),
         ({"model": "example:no"}, "There is no example:no"),

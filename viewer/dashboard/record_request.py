@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 import freeze_engine as fe
@@ -50,11 +50,20 @@ def page_model(text: str) -> str:
     if ":" in spec and not path.exists():
         raise fe.FreezerError(
             f"{spec!r} is Python code of this machine, which this page may not run. Open it from the command line: "
-            f"freezer-ui {spec}"
+            + _own_code(spec)
         )
     if spec and path.is_dir():
         raise fe.FreezerError(f"{spec} is a folder; choose a model file in it.")
     raise fe.FreezerError(f"There is no file {spec!r}. Give a TorchScript file, an exported program, or an example.")
+
+
+def _own_code(spec: str) -> str:
+    """Returns the command that records Python code: a file is named there as a module of its folder."""
+    place, _, function = spec.rpartition(":")
+    file = PurePath(place)
+    if file.suffix != ".py":
+        return f"freezer-ui {spec}"
+    return f"freezer-ui {file.stem}:{function}, in the folder {file.parent}"
 
 
 def page_imports(message: Mapping[str, Any], model: str) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ FREEZING: Final = (
     "Freezing turns the weights of a PyTorch model into constants of its graph, so that later passes can fold them."
 )
 
+_BACKENDS: Final = {"torchscript": "TorchScript", "inductor": "Inductor", "aotinductor": "AOTInductor"}
+
 
 def summary_view(summary: fe.Summary, trace: fe.Trace) -> dict[str, Any]:
     """Returns the summary of a trace for display.
@@ -35,7 +37,8 @@ def about_text(trace: fe.Trace) -> str:
     where = trace.environment
     if not trace.is_recording:
         return f"{FREEZING} This was read from {analysis.ORIGINS[trace.origin]}; nothing of it was run."
-    made = f"Recorded with torch {where.torch} ({trace.backend}) on {where.cpu or 'an unknown processor'}"
+    backend = _BACKENDS.get(trace.backend, trace.backend)
+    made = f"Recorded with torch {where.torch} ({backend}) on {where.cpu or 'an unknown processor'}"
     when = f", {trace.created[:16].replace('T', ' ')} UTC" if trace.created else ""
     return f"{FREEZING} {made}{when}."
 

@@ -29,6 +29,17 @@ const DTYPES = {
   qint32: "qi32",
 };
 
+/** @type {Record<string, string>} */
+const BACKENDS = { torchscript: "TorchScript", inductor: "Inductor", aotinductor: "AOTInductor" };
+
+/**
+ * The name of a backend for people.
+ * @param {string} id
+ */
+export function backendName(id) {
+  return BACKENDS[id] ?? id;
+}
+
 /**
  * A number of things: "1 node", "2 nodes".
  * @param {number} number
