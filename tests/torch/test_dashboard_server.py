@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import signal
 import socket
 import time
@@ -18,6 +19,8 @@ import torch
 import freeze_engine as fe
 from tests.builders import failed_trace, small_trace
 from tests.dashboard import RunningServer, running_server
+from tests.live_server import live_server
+from tests.sweeps import make_sweep, sweep_row
 from viewer.report import render_report
 
 WEBSOCKET = {
@@ -36,9 +39,12 @@ ROUTES = [
     ("GET", "/assets/panel.min.js"),
     ("GET", "/assets/dashboard.js"),
     ("GET", "/trace/data?path=small.fztrace"),
+    ("GET", "/trace/charts?path=small.fztrace"),
     ("GET", "/trace/file?path=small.fztrace"),
     ("GET", "/trace/report?path=small.fztrace"),
     ("GET", "/compare/data?a=small.fztrace&b=failed.fztrace"),
+    ("GET", "/compare/charts?a=small.fztrace&b=failed.fztrace"),
+    ("GET", "/sweep/data?path=small.sweep"),
     ("PUT", "/upload?name=x.fztrace"),
     ("GET", "/no/such/page"),
 ]
@@ -55,6 +61,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     folder = tmp_path_factory.mktemp("dashboard")
     fe.save(small_trace(), folder / "small.fztrace")
     fe.save(failed_trace(), folder / "failed.fztrace")
+    make_sweep(folder / "small.sweep", sweep_row())
     with running_server(folder, "--upload-limit", "1M") as running:
         yield running
 
@@ -91,6 +98,15 @@ def test_no_route_answers_strangers(server: RunningServer, method: str, path: st
     assert answer.status == 403
     assert set(json.loads(answer.body)) == {"error"}
     assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+
+
+def test_every_route_of_a_server_is_among_those(tmp_path: Path) -> None:
+    with live_server(tmp_path) as running:
+        running.ask("/session", Cookie=running.cookie())  # Panel adds its routes once it is loaded
+        patterns = running.server.patterns
+    assert len(patterns) >= 12
+    known = [path.partition("?")[0] for _, path in ROUTES]
+    assert [pattern for pattern in patterns if not any(re.fullmatch(pattern, path) for path in known)] == []
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)
