@@ -4,6 +4,16 @@
 nothing.
 """
 
-import lazy_loader
+__all__ = ["compare", "show"]
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+def __getattr__(name: str) -> object:
+    # Not above: it takes longer to import than the command line takes to listen to signals.
+    import lazy_loader
+
+    load, _, _ = lazy_loader.attach_stub(__name__, __file__)
+    return load(name)
+
+
+def __dir__() -> list[str]:
+    return __all__

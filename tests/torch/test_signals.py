@@ -128,6 +128,26 @@ def test_sigterm_ends_what_torch_does_not_heed_without_being_repeated(command):
     assert fe.load(run.folder / "net.fztrace").failure.type == "cancelled"
 
 
+@pytest.mark.parametrize("imported", ["viewer.cli.signals", "freeze_engine", "lazy_loader", "viewer.cli.command_line"])
+def test_ctrl_c_during_the_first_imports_is_not_traced_back(imported: str) -> None:
+    script = f"""
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {imported!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from viewer.cli import main
+sys.exit(main())
+"""
+    words = [sys.executable, "-c", script, "--version"]
+    done = subprocess.run(
+        words, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+    )
+    late = imported == "viewer.cli.command_line"
+    assert (done.returncode, done.stderr) == ((130, "freezer-ui: interrupted\n") if late else (-signal.SIGINT, ""))
+
+
 @pytest.mark.parametrize("ticks", [0, 4, 8, 16, 24])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_early_signal_is_neither_lost_nor_traced_back(number, ticks, command):

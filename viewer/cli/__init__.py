@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import signal
 
-from viewer.cli.signals import SIGNALS
+TYPE_CHECKING = False  # typing takes as long to import as all of this
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["main"]
 
@@ -19,6 +21,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code; ``--help``, ``--version``, wrong arguments, and a script of ``freezer-ui run`` that exits raise
         `SystemExit`.
     """
+    if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Until the handlers are there, Ctrl-C ends the process without a traceback, as SIGTERM does.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from viewer.cli.signals import SIGNALS
+
     with SIGNALS.listening(lasts=argv is None):
         try:
             from viewer.cli.command_line import run
