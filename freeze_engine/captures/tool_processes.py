@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final
@@ -10,8 +11,8 @@ from typing import Final
 _MODULES: Final = ("freeze_engine", "viewer.cli", "torch._inductor.compile_worker")
 _IMPORT: Final = "from freeze_engine.worker."
 _OWN_CODE: Final = "# freeze_engine"
-#: Inductor's trial of the processor's vector units, ``_avx_py_load`` (torch/_inductor/cpu_vec_isa.py, 2.6 to 2.13).
-_TRIAL: Final = "\nfrom ctypes import cdll\ncdll.LoadLibrary("
+#: Inductor's trial of the processor's vector units, ``_avx_py_load`` (torch/_inductor/cpu_vec_isa.py, 2.6 to 2.15).
+_TRIAL: Final = re.compile(r"\nfrom ctypes import cdll\n(try:\n\s+)?cdll\.LoadLibrary\(")
 _PROGRAM: Final = "freezer-ui"
 _SCRIPT: Final = ("compile_worker", "__main__.py")
 _WITH_VALUE: Final = ("-W", "-X")
@@ -30,7 +31,7 @@ def is_tool(words: Sequence[str]) -> bool:
             return any(f"{module}.".startswith(f"{known}.") for known in _MODULES)
         if word == "-c":
             code = next(rest, "")
-            return _IMPORT in code or code.startswith(_OWN_CODE) or _TRIAL in code
+            return _IMPORT in code or code.startswith(_OWN_CODE) or _TRIAL.search(code) is not None
         if word in _WITH_VALUE:
             next(rest, "")
         elif not word.startswith("-"):

@@ -24,6 +24,11 @@ _COLLECTIVES: Mapping[str, PassEntry] = {
     "replace_collectives_with_low_contention": PassEntry(
         "Replaces collectives by ones that leave the GPU's processors to the computation."
     ),
+    # Of torch 2.15.
+    "deduplicate_wait_tensors": PassEntry(
+        "Keeps one of several waits for the same collective.",
+        has_none_of("wait for a collective", "_c10d_functional.wait_tensor"),
+    ),
     # Of torch 2.6.
     "reinplace_fsdp_all_gather": PassEntry(
         "Lets an all-gather of FSDP write into the memory from which it copies.",
@@ -87,6 +92,11 @@ POST_GRAD: Mapping[str, PassEntry] = {
     "chain_random_ops_ordering": PassEntry("Keeps random operators in the order of the program."),
     "move_constructors_to_cuda": PassEntry(
         "Creates a tensor on the GPU at once if only operators on the GPU read it.", why.no_gpu
+    ),
+    # Of torch 2.15.
+    "slice_scatter_chunking": PassEntry(
+        "Builds a tensor that is filled slice by slice at once, or in one place, without a copy of it for each slice.",
+        has_none_of("write into a slice", "aten.slice_scatter"),
     ),
     "reinplace_inplaceable_ops": PassEntry(
         "Lets an operator write into its input where nothing reads that input later.",
