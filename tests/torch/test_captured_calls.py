@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,3 +159,14 @@ def test_a_model_compiled_in_training_mode_is_told_so_first() -> None:
     first = fe.summarize(training).actions[0]
     assert (first.aim, first.fix) == ("correct", "Call model.eval() before the first call.")
     assert "training_mode" not in [notice.code for notice in evaluated.notices]
+
+
+def test_a_package_of_a_program_exported_in_training_mode_is_told_so_first(tmp_path: Path) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout()).train()
+    program = torch.export.export(model, (torch.ones(2, 3),))
+    with fe.capture() as captured, torch._inductor.config.patch(freezing=True), torch.no_grad():
+        torch._inductor.aoti_compile_and_package(program, package_path=str(tmp_path / "model.pt2"))
+    (trace,) = captured.traces
+    first = fe.summarize(trace).actions[0]
+    assert "aten.dropout.default at %dropout" in first.evidence
+    assert first.fix == "Call model.eval() before torch.export."

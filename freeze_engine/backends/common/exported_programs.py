@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import torch
+from torch import nn
 
 from freeze_engine.backends.common.torch_private import is_operator
 from freeze_engine.errors import FreezerError
@@ -99,6 +100,23 @@ def training_parts(module: torch.nn.Module) -> Iterator[str]:
             yield from _training_operators(each)
         elif each.training and not holds_exported(each):
             yield f"{path} ({type(each).__name__})"
+
+
+def training_layers(roots: Iterable[tuple[str, torch.nn.Module]]) -> Iterator[str]:
+    """Yields the dropouts and batch norms of modules that are in training mode, in words.
+
+    Args:
+        roots: the modules, each with the prefix of its paths.
+    """
+    for prefix, root in roots:
+        if is_exported(root):
+            yield from _training_operators(root)
+            continue
+        for name, module in root.named_modules():
+            drops = isinstance(module, nn.modules.dropout._DropoutNd) and module.p > 0
+            if module.training and (drops or isinstance(module, nn.modules.batchnorm._BatchNorm)):
+                path = ".".join(filter(None, (prefix, name)))
+                yield f"{path} ({type(module).__name__})" if path else type(module).__name__
 
 
 def check_evaluates(module: torch.nn.Module) -> None:

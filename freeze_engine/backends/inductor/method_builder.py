@@ -199,11 +199,11 @@ def notices(compiled: RawCompile, steps: tuple[Step, ...]) -> Iterator[Notice]:
             0,
         )
     if compiled.training:
+        end = "the first call" if compiled.package is None else "torch.export"
         yield Notice(
             "training_mode",
             f"The model was compiled in training mode: {listed(compiled.training)}. In it a dropout drops values, and "
-            "a batch norm takes the statistics of the batch and writes its own. Call model.eval() before the first "
-            "call.",
+            f"a batch norm takes the statistics of the batch and writes its own. Call model.eval() before {end}.",
             0,
         )
     if compiled.assigned:

@@ -9,14 +9,13 @@ from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import Any, Final
 
-from freeze_engine.backends.common.exported_programs import exported_class
+from freeze_engine.backends.common.exported_programs import exported_class, training_layers
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture import ahead_of_time
 from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture
 from freeze_engine.backends.inductor.capture.dynamo_code import assignments, live_paths
 from freeze_engine.backends.inductor.capture.raw import GraphBreak, RawCompile, RawPackage
 from freeze_engine.backends.inductor.graph.graph_inputs import Inventory, graph_inputs
-from freeze_engine.backends.inductor.graph.model_tensors import training_parts
 
 #: Settings of ``torch._inductor.config`` that control freezing, whether its passes run at all, what code is
 #: generated, or how it rounds.
@@ -101,7 +100,7 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
         inputs=inputs,
         attributes=tuple(inventory.attributes.values()),
         asked=asked.get(),
-        training=tuple(training_parts(roots)),
+        training=tuple(training_layers(roots)),
         live=live_paths(context, notes, inventory),
         assigned=assignments(context, notes, inventory),
         package=RawPackage() if ahead else None,

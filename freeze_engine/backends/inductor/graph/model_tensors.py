@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import nn
 
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.graph.type_text import type_text
@@ -57,20 +56,6 @@ def held_tensors(root: torch.nn.Module) -> Iterator[tuple[str, AttributeKind, to
             if name not in _OWN:
                 path = f"{prefix}.{name}" if prefix else name
                 yield from ((found, "attribute", tensor) for found, tensor in _contained(path, value, _DEEPEST))
-
-
-def training_parts(roots: Iterable[tuple[str, torch.nn.Module]]) -> Iterator[str]:
-    """Yields the path and the class of each dropout and batch norm that is in training mode.
-
-    Args:
-        roots: modules, each with the prefix of its paths.
-    """
-    for prefix, root in roots:
-        for name, module in root.named_modules():
-            drops = isinstance(module, nn.modules.dropout._DropoutNd) and module.p > 0
-            if module.training and (drops or isinstance(module, nn.modules.batchnorm._BatchNorm)):
-                path = ".".join(filter(None, (prefix, name)))
-                yield f"{path} ({type(module).__name__})" if path else type(module).__name__
 
 
 def inner_tensors(path: str, tensor: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
