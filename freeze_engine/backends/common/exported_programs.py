@@ -22,6 +22,8 @@ from freeze_engine.backends.common.torch_private import is_operator
 from freeze_engine.errors import FreezerError
 
 _SHOWN: Final = 3
+_DROPOUTS: Final = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout)
+_BATCH_NORMS: Final = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 _MODES: Final = ("training", "train")
 """Names of the arguments by which an operator gets its mode."""
 _TRAINS: Final = "aten::_batch_norm_with_update"
@@ -113,8 +115,8 @@ def training_layers(roots: Iterable[tuple[str, torch.nn.Module]]) -> Iterator[st
             yield from _training_operators(root)
             continue
         for name, module in root.named_modules():
-            drops = isinstance(module, nn.modules.dropout._DropoutNd) and module.p > 0
-            if module.training and (drops or isinstance(module, nn.modules.batchnorm._BatchNorm)):
+            drops = isinstance(module, _DROPOUTS) and module.p > 0
+            if module.training and (drops or isinstance(module, _BATCH_NORMS)):
                 path = ".".join(filter(None, (prefix, name)))
                 yield f"{path} ({type(module).__name__})" if path else type(module).__name__
 
