@@ -170,3 +170,92 @@ def test_a_package_of_a_program_exported_in_training_mode_is_told_so_first(tmp_p
     first = fe.summarize(trace).actions[0]
     assert "aten.dropout.default at %dropout" in first.evidence
     assert first.fix == "Call model.eval() before torch.export."
+
+
+def _given_to_inductor(model: torch.nn.Module, x: torch.Tensor) -> None:
+    from torch._inductor.compile_fx import compile_fx
+
+    compile_fx(torch.export.export(model, (x,)).module(), [x])(x)  # type: ignore[arg-type]
+
+
+def _compiled_by_inductor(model: torch.nn.Module, x: torch.Tensor) -> None:
+    torch._inductor.compile(torch.fx.symbolic_trace(model), [x])(x)
+
+
+def _compiled_by_a_backend_of_the_user(model: torch.nn.Module, x: torch.Tensor) -> None:
+    from torch._inductor.compile_fx import compile_fx
+
+    torch.compile(model, backend=lambda graph, inputs: compile_fx(graph, inputs))(x)
+
+
+@pytest.mark.parametrize(
+    ("compiling", "call"),
+    [
+        (_given_to_inductor, "torch._inductor.compile({name})"),
+        (_compiled_by_inductor, "torch._inductor.compile({name})"),
+        (_compiled_by_a_backend_of_the_user, "torch.compile({name}, backend=…)"),
+    ],
+)
+def test_weights_of_a_graph_that_another_than_torch_compile_gives_to_inductor_have_fates(
+    compiling: Callable[[torch.nn.Module, torch.Tensor], None], call: str
+) -> None:
+    torch.compiler.reset()
+    with fe.capture() as captured, torch._inductor.config.patch(FREEZING), torch.no_grad():
+        compiling(Scaled().eval(), torch.ones(2, 16))
+    (trace,) = captured.traces
+    assert trace.call == f"{call.format(name=trace.name)}  # torch._inductor.config.patch(freezing=True)"
+    assert {fate.path: (fate.kind, fate.fate) for fate in trace.attributes} == {
+        "offset": ("buffer", "inlined"),
+        "weight": ("parameter", "inlined"),
+    }
+    assert len(trace.inputs) == 1  # weights are no inputs
+
+
+class Broken(torch.nn.Module):
+    """Its methods do not call it ``self``, and Dynamo cannot trace a part of one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = Scaled(), Scaled()
+
+    @torch.compiler.disable
+    def outside(this, x: torch.Tensor) -> torch.Tensor:  # noqa: N805
+        return x + 1
+
+    def forward(this, x: torch.Tensor) -> torch.Tensor:  # noqa: N805
+        return this.second(this.outside(this.first(x)))
+
+    @torch.compile
+    def encode(this, x: torch.Tensor) -> torch.Tensor:  # noqa: N805
+        return this.first(x)
+
+
+@pytest.mark.parametrize(
+    ("compiling", "graphs"),
+    [(lambda model, x: torch.compile(model)(x), 2), (Broken.encode, 1)],
+    ids=["forward", "encode"],
+)
+def test_paths_start_from_the_module_whatever_its_methods_call_it(
+    compiling: Callable[[torch.nn.Module, torch.Tensor], object], graphs: int
+) -> None:
+    torch.compiler.reset()
+    with fe.capture() as captured, torch._inductor.config.patch(FREEZING), torch.no_grad():
+        compiling(Broken().eval(), torch.ones(2, 16))
+    (trace,) = captured.traces
+    assert trace.name == "Broken"
+    assert len({step.method for step in trace.steps}) == graphs
+    assert {fate.path for fate in trace.attributes} == {
+        f"{part}.{name}" for part in ("first", "second") for name in ("offset", "weight")
+    }
+
+
+def test_a_function_that_gets_a_module_names_it_as_its_argument() -> None:
+    def forward(model: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
+        return model(x)
+
+    torch.compiler.reset()
+    with fe.capture() as captured, torch._inductor.config.patch(FREEZING), torch.no_grad():
+        torch.compile(forward)(Scaled().eval(), torch.ones(2, 16))
+    (trace,) = captured.traces
+    assert trace.name == "forward"
+    assert {fate.path for fate in trace.attributes} == {"model.offset", "model.weight"}

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import re
 import sys
+import types
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -102,14 +103,31 @@ def compiled_function() -> CompiledFunction | None:
     # Callables of torch's own go through a function of Dynamo's (torch/_dynamo/external_utils.py, wrap_inline).
     wrapped = values.get("fn") if code.co_filename.endswith("external_utils.py") else None
     wrapped = getattr(wrapped, "cell_contents", wrapped)
-    if isinstance(values.get("self"), torch.nn.Module) or isinstance(wrapped, torch.nn.Module):
+    receiver = _receiver(code, values)
+    if isinstance(values.get(receiver), torch.nn.Module) or isinstance(wrapped, torch.nn.Module):
         return None
     name = getattr(wrapped, "__qualname__", "") or getattr(code, "co_qualname", code.co_name)  # new in Python 3.11
     count = code.co_argcount + code.co_kwonlyargcount
     count += sum(bool(code.co_flags & flag) for flag in (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS))
-    arguments = frozenset(code.co_varnames[:count]) - {"self"}
+    arguments = frozenset(code.co_varnames[:count]) - {receiver}
     resumed = _RESUMED.fullmatch(code.co_name)
     return CompiledFunction(resumed[1] if resumed else name.rpartition("<locals>.")[2], arguments)
+
+
+def _receiver(code: types.CodeType, values: Mapping[str, Any]) -> str:
+    """Returns the name of the argument that is the object whose method runs, whatever that method calls it."""
+    if "self" in values:
+        return "self"
+    resumed = _RESUMED.fullmatch(code.co_name)
+    for name in code.co_varnames[: code.co_argcount]:
+        method = inspect.getattr_static(type(values.get(name)), resumed[1] if resumed else code.co_name, None)
+        written = getattr(getattr(method, "__wrapped__", method), "__code__", None)  # of a decorated one, too
+        if isinstance(written, types.CodeType) and (written.co_filename, written.co_varnames[:1]) == (
+            code.co_filename,
+            (name,),
+        ):
+            return name
+    return ""
 
 
 def compiled_functions() -> int:

@@ -228,7 +228,7 @@ def _call_text(compiled: RawCompile) -> str:
         return f"torch._inductor.compile({compiled.model})  # torch._inductor.config.patch(freezing=True)"
     on = [key for key in ("freezing", "freezing_discard_parameters") if compiled.settings.get(key)]
     patch = ", ".join(f"{key}=True" for key in on) or "freezing=True"
-    arguments = f"{compiled.model}{_arguments_text(compiled)}"
+    arguments = f"{compiled.model}{', backend=…' if compiled.has_own_backend else _arguments_text(compiled)}"
     return f"torch.compile({arguments})  # torch._inductor.config.patch({patch})"
 
 

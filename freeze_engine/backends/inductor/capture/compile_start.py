@@ -69,14 +69,14 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
     settings = torch_private.setting_values((*SETTINGS, *(ahead_of_time.SETTINGS if ahead else ())))
     compiled_function = None if ahead else function.get()
     # Without Dynamo, torch._inductor gets a module as it is.
-    is_given = dynamo_model is not None and (ahead or handed.get() is None)
+    compile_id = torch_private.current_compile_id()
+    is_given = dynamo_model is not None and (ahead or compile_id is None)
     roots = (("", dynamo_model),) if is_given else captures[-1].roots(context, compiled_function is not None)
     held = context.params_flat_unwrap_subclasses if context is not None else None
     seen = context.module_context.nn_modules.values() if context is not None else ()
     with torch_private.without_modes():  # the bytes of a tensor in a library's layout are read from a copy
         inventory = Inventory(roots, frozenset(id(tensor) for tensor in (*(held or ()), *seen)))
     keep = not settings.get("freezing_discard_parameters")
-    compile_id = torch_private.current_compile_id()
     guarded, why = guards.get()
     # In torch 2.6 the graph has been traced anew since Dynamo handed it over, and lost what Dynamo noted.
     noted = (
@@ -91,6 +91,7 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
     compiled = RawCompile(
         model=compiled_function.name if compiled_function is not None else _model_name(module, roots, ahead),
         is_function=compiled_function is not None,
+        has_own_backend=compile_id is not None and handed.get() is None,
         root=weakref.ref(roots[0][1]) if len(roots) == 1 else None,
         compile_id=compile_id,
         graph_id=graph_id,

@@ -154,6 +154,7 @@ class RawCompile:
         compile_id: Dynamo's name of the compile (``0/1``), ``None`` outside Dynamo.
         graph_id: Inductor's number of the graph.
         settings: ``(name, value)`` of the settings that control freezing.
+        has_own_backend: whether Dynamo gave the graph to a backend of the user's, which called Inductor.
         is_function: whether a function was compiled that is no method of a module.
         asked: arguments of the call that compiled it: ``mode``, ``dynamic``, ``fullgraph``, ``options``; what is not
             known is left out.
@@ -189,6 +190,7 @@ class RawCompile:
     guards: tuple[str, ...]
     inputs: tuple[GraphInput, ...]
     attributes: tuple[ModelAttribute, ...]
+    has_own_backend: bool = False
     is_function: bool = False
     asked: Mapping[str, Any] = field(default_factory=dict)
     training: tuple[str, ...] = ()
