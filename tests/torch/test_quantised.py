@@ -90,6 +90,33 @@ def test_torchscript_undoes_the_quantisation_and_says_so(converted: nn.Module) -
     assert finding.outcome == "failed"
 
 
+@pytest.mark.parametrize("scheme", ["int8 by row", "int4 in groups", "int3 by row"])
+def test_advice_against_undone_quantisation_keeps_the_weights_quantised(scheme: str) -> None:
+    """Computing in bfloat16 is advised only where the weights then stay quantised."""
+    torchao("pt2e.quantize_pt2e")
+    api = importlib.import_module("torchao.quantization")
+
+    def undone(dtype: torch.dtype) -> list[str]:
+        settings = {
+            "int8 by row": lambda: api.Int8WeightOnlyConfig(),
+            "int4 in groups": lambda: api.IntxWeightOnlyConfig(torch.int4, api.PerGroup(8)),
+            "int3 by row": lambda: api.IntxWeightOnlyConfig(torch.int3, api.PerAxis(0)),
+        }
+        torch.compiler.reset()
+        model = nn.Sequential(nn.Linear(32, 16)).eval().to(dtype)  # torch 2.13 fails at two in bfloat16
+        api.quantize_(model, settings[scheme]())
+        trace = fe.record(model, (torch.randn(4, 32, dtype=dtype),), backend="inductor", measure=None).trace
+        return [notice.message for notice in trace.notices if notice.code == "dequantized"]
+
+    (message,) = undone(torch.float32)
+    assert "without freezing" in message
+    later = undone(torch.bfloat16)
+    if "compute in bfloat16" in message:
+        assert not later
+    assert not any("bfloat16, for which" in each for each in later)
+    assert ("compute in bfloat16" in message) == (scheme == "int8 by row")
+
+
 def test_saved_quantised_program_is_recorded_with_its_imports(converted: nn.Module, tmp_path: Path) -> None:
     path = tmp_path / "quantised.pt2"
     torch.export.save(torch.export.export(converted, (X,)), path)

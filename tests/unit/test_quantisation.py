@@ -23,6 +23,7 @@ from freeze_engine.analysis.quantisation.patterns import (
     unmatched_fusion,
     unmatched_int_mm,
     unmatched_prepack,
+    unmatched_weight_only,
 )
 from freeze_engine.analysis.quantisation.undone import with_undone
 from freeze_engine.trace import Constant, GraphSnapshot, LayerError, Node, OutputError, Value
@@ -550,3 +551,51 @@ def test_activation_that_operators_of_their_own_quantise_has_its_dtype_before_th
 
 def made(name: str, op: str, kind: str, *inputs: str) -> Node:
     return Node(name, op, inputs, (Value(name, kind),))
+
+
+def weight_only(between: str, activation: str, scale: str) -> str:
+    """Returns why a linear with an int8 weight has no int8 kernel."""
+    char, bf16 = (f"{name}(4, 4, strides=[4, 1], device=cpu)" for name in ("Char", "BFloat16"))
+    shown = {"bfloat16": bf16, "float32": bf16.replace("BFloat16", "Float")}
+    nodes = [
+        Node("w", "get_attr", outputs=(Value("w", char),)),
+        Node("s", "get_attr", outputs=(Value("s", shown[scale]),)),
+        Node("c", "prims.convert_element_type.default", ("w",), (Value("c", shown[activation]),)),
+        Node("b", between, ("c",) if "permute" in between else ("c", "s"), (Value("b", shown[activation]),)),
+        Node("m", "aten.mm.default", ("x", "b"), (Value("m", shown[activation]),)),
+        Node("y", "aten.mul.Tensor", ("m", "s"), (Value("y", shown[activation]),)),
+    ]
+    graph = GraphSnapshot((Value("x", shown[activation]),), tuple(nodes), ("y",))
+    return unmatched_weight_only(GraphValues(graph, frozenset()), nodes[4], "b", "x", None)
+
+
+@pytest.mark.parametrize(
+    ("between", "activation", "scale", "why"),
+    [
+        (
+            "aten.permute.default",
+            "float32",
+            "float32",
+            "torch has kernels for int8 weights with activations and scales",
+        ),
+        (
+            "aten.permute.default",
+            "bfloat16",
+            "float32",
+            "torch has kernels for int8 weights with activations and scales",
+        ),
+        ("aten.permute.default", "bfloat16", "bfloat16", "None of torch's known conditions explains it."),
+        (
+            "aten.mul.Tensor",
+            "bfloat16",
+            "bfloat16",
+            "mul computes the weight read. Torch's pattern wants",
+        ),
+    ],
+)
+def test_a_weight_only_layer_is_told_the_condition_that_failed(
+    between: str, activation: str, scale: str, why: str
+) -> None:
+    found = weight_only(between, activation, scale)
+    assert found.startswith(f"The weight is int8, the activation {activation}")
+    assert why in found

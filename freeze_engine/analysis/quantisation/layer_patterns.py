@@ -62,13 +62,13 @@ def _why_not_packed(graphs: MethodGraphs, step: Step | None, at: int, path: Node
 def _why_not_weight_only(
     graphs: MethodGraphs, step: Step | None, at: int, path: NodePath, found: FoundLayer, undone: Step | None
 ) -> str:
-    values, weight, activation = graphs.values[at], found.weight, found.activation
+    values, reader, weight, activation = graphs.values[at], found.node, found.weight, found.activation
     if undone is None and step is not None:
         late, node = graphs.before(step, at, path)
         weight_then = late.weight_of(node) if node is not None else None
         if node is not None and weight_then is not None:
-            values, weight, activation = late, weight_then, late.activation_of(node, weight_then)
-    return patterns.unmatched_weight_only(values, weight, activation, undone)
+            values, reader, weight, activation = late, node, weight_then, late.activation_of(node, weight_then)
+    return patterns.unmatched_weight_only(values, reader, weight, activation, undone)
 
 
 def _why_not_fused(graphs: MethodGraphs, step: Step | None, at: int, path: NodePath) -> str:

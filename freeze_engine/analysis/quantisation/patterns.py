@@ -5,12 +5,13 @@ Read from ``torch/_inductor/fx_passes/quantization.py`` and ``torch/_inductor/co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from freeze_engine.analysis.name_texts import listed
 from freeze_engine.analysis.quantisation.graph_values import GraphValues
 from freeze_engine.analysis.quantisation.layer import Pattern
-from freeze_engine.analysis.quantisation.operators import is_dequantise, is_narrow, is_quantise, short
+from freeze_engine.analysis.quantisation.operators import VIEWS, is_dequantise, is_narrow, is_quantise, short
 from freeze_engine.trace import Node, Rewrite, Step
 
 _NAMES: Final = {
@@ -107,12 +108,15 @@ def unmatched_fusion(values: GraphValues, node: Node) -> str:
     return f"{op} follows; torch fuses {_AFTER[kind]}."
 
 
-def unmatched_weight_only(values: GraphValues, weight: str, activation: str | None, undone: Step | None) -> str:
+def unmatched_weight_only(
+    values: GraphValues, node: Node, weight: str, activation: str | None, undone: Step | None
+) -> str:
     """Returns why a weight-only layer does not read its quantised weight.
 
     Args:
         values: the graph before freezing.
-        weight: the layer's operand that is the weight.
+        node: the layer's.
+        weight: its operand that is the weight.
         activation: its other operand.
         undone: the step that converted the weight.
     """
@@ -122,12 +126,35 @@ def unmatched_weight_only(values: GraphValues, weight: str, activation: str | No
     if undone is not None:
         return (
             f"{about}; {undone.name} (step {undone.index}) ran the conversion of the constant weight. It leaves only "
-            "conversions of int8 to bfloat16, and the dequantisations of quantized_decomposed."
+            "the conversion to bfloat16 of a stored int8 weight itself or of its transpose, and the dequantisations of "
+            "quantized_decomposed."
         )
     readers = len(values.readers.get(weight, ()))
     if readers > 1:
         return f"{about}; {readers} nodes read the converted weight, and torch's pattern wants one."
+    between = dict.fromkeys(reversed([short(each.op) for each in _until_stored(values, weight)]))
+    if between:
+        compute = "computes" if len(between) == 1 else "compute"
+        return (
+            f"{about}; {listed(between, joint=' and ')} {compute} the weight read. Torch's pattern wants "
+            "a conversion alone there, and the scale behind the product."
+        )
+    scaled = {name for each in values.readers.get(node.outputs[0].name, ()) for name in each.inputs}
+    if stored == ["int8"] and {given, *map(values.dtype, scaled)} == {"bfloat16"}:
+        return f"{about}. {_UNEXPLAINED}"
     return f"{about}; torch has kernels for int8 weights with activations and scales of bfloat16 only."
+
+
+def _until_stored(values: GraphValues, weight: str) -> Iterator[Node]:
+    """Yields the nodes from a layer's weight up to the quantised one, without conversions and views."""
+    seen: set[str] = set()
+    while weight not in seen and not is_narrow(values.dtype(weight)) and weight in values.definers:
+        seen.add(weight)
+        node = values.definers[weight]
+        if short(node.op) not in (*VIEWS, "convert_element_type"):
+            yield node
+        behind = {name: values.static.get(name, ()) for name in node.inputs}
+        weight = next((name for name, made in behind.items() if any(map(is_narrow, map(values.dtype, made)))), weight)
 
 
 def unmatched_int_mm(values: GraphValues, node: Node) -> str:

@@ -39,7 +39,9 @@ def dequantized(story: Story) -> Iterator[Notice]:
     paths = [each.paths[0] for each in inputs if _is_quantised(each) and each.paths]
     names = listed(paths)
     remedy = "Compile without freezing to keep the weights quantised."
-    if any(each.spec.dtype == "int8" for each in inputs):
+    # torch leaves the conversion of a stored int8 weight to bfloat16, and runs what else makes a weight of constants.
+    alone = all(len(positions) == 1 for positions in smallest)
+    if alone and {each.spec.dtype for each in inputs} == {"int8"} and "bfloat16" not in {each.dtype for each in after}:
         remedy = (
             "To keep the weights quantised, compute in bfloat16, for which torch has kernels with int8 weights, or "
             "compile without freezing."
