@@ -150,6 +150,11 @@ def _text(path: Path) -> OtherFile:
     return _said("a text file, not a saved model", f"Give the model {_saved(path)}.")
 
 
+def _mobile(path: Path) -> OtherFile:
+    what = "TorchScript for mobile in the FlatBuffers format, which holds instructions and no graph"
+    return _said(what, f"Give the model {_saved(path)}.")
+
+
 def _is_pickle(head: bytes) -> bool:
     return len(head) >= 2 and head[:1] == pickle.PROTO and head[1] <= pickle.HIGHEST_PROTOCOL
 
@@ -190,6 +195,7 @@ _KINDS: Final[tuple[tuple[Callable[[str, bytes], bool], Callable[[Path], OtherFi
     (_starts(b"\x89HDF\r\n\x1a\n"), _foreign("an HDF5 file, as Keras writes it")),
     (_starts(b"GGUF"), _bare_weights("a GGUF file")),
     (_marked(b"ET12"), _foreign("an ExecuTorch program")),
+    (_marked(b"PTMF"), _mobile),
     (_marked(b"TFL3"), _foreign("a TensorFlow Lite model")),
     (_is_safetensors, _bare_weights("a safetensors file")),
     (_starts(b"\x93NUMPY"), _bare_weights("a NumPy array")),

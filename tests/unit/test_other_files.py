@@ -55,6 +55,7 @@ CASES = [
     ("net.keras", b"\0\1", "a Keras model", "the torch module"),
     ("net.gguf", b"GGUF" + bytes(9), "a GGUF file", "Build the module in Python"),
     ("net.pte", b"\x1c\0\0\0ET12" + bytes(9), "an ExecuTorch program", "the torch module"),
+    ("net.ptl", b"\x1c\0\0\0PTMF" + bytes(9), "TorchScript for mobile in the FlatBuffers format", "torch.jit.script"),
     ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(9), "a TensorFlow Lite model", "the torch module"),
     ("net.npy", b"\x93NUMPY\1\0", "a NumPy array", "Build the module in Python"),
     ("net.npz", zipped("w.npy"), "a NumPy archive", "Build the module in Python"),
