@@ -593,7 +593,7 @@ def weight_only(between: str, activation: str, scale: str) -> str:
         ),
     ],
 )
-def test_a_weight_only_layer_is_told_the_condition_that_failed(
+def test_a_weight_only_layer_names_the_condition_that_failed(
     between: str, activation: str, scale: str, why: str
 ) -> None:
     found = weight_only(between, activation, scale)
