@@ -147,7 +147,7 @@ def test_aot_compile_is_recorded_where_freezing_is_on_by(way: str) -> None:
     }
 
 
-def test_a_model_compiled_in_training_mode_is_told_so_first() -> None:
+def test_a_model_compiled_in_training_mode_has_a_notice_that_comes_first() -> None:
     torch.compiler.reset()
     model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(), torch.nn.Dropout(0.0), torch.nn.ReLU())
     with fe.capture() as captured, torch._inductor.config.patch(freezing=True), torch.no_grad():
@@ -161,7 +161,7 @@ def test_a_model_compiled_in_training_mode_is_told_so_first() -> None:
     assert "training_mode" not in [notice.code for notice in evaluated.notices]
 
 
-def test_a_package_of_a_program_exported_in_training_mode_is_told_so_first(tmp_path: Path) -> None:
+def test_a_package_of_a_program_exported_in_training_mode_has_a_notice_that_comes_first(tmp_path: Path) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout()).train()
     program = torch.export.export(model, (torch.ones(2, 3),))
     with fe.capture() as captured, torch._inductor.config.patch(freezing=True), torch.no_grad():

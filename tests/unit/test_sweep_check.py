@@ -140,7 +140,7 @@ def test_a_freeze_that_failed_in_the_baseline_too_is_counted_as_that_and_is_no_f
     assert [each["failed_before"] for each in document["recordings"]] == [False, True, False]
 
 
-def test_a_damaged_trace_is_told_beside_the_answers_for_the_others(
+def test_a_damaged_trace_is_named_beside_the_answers_for_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_sweep(tmp_path / "out", sweep_row("a"), sweep_row("b"))
