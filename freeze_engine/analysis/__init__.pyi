@@ -105,6 +105,7 @@ from .number_texts import (
     duration_text as duration_text,
     error_text as error_text,
     interval_text as interval_text,
+    percent_text as percent_text,
     ratio_short_text as ratio_short_text,
     ratio_text as ratio_text,
     timed_text as timed_text,

@@ -177,6 +177,42 @@ class BehindInterface(nn.Module):
         return self.inner(x) + self.n
 
 
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = 1
+
+    def forward(self, x):
+        x = x * self.n
+        self.n = 19  # assigns: inner.table.u.n inner.table.v.n inner.parts.0.n inner.parts.1.n
+        return x
+
+
+class HoldsParts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([Counts(), Counts()])
+        self.table = nn.ModuleDict({"u": Counts(), "v": Counts()})
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        for part in self.table.values():
+            x = part(x)
+        return x
+
+
+class InsideContainers(nn.Module):
+    """torch names a part that a loop goes through without its list or dictionary."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = HoldsParts()
+
+    def forward(self, x):
+        return self.inner(x)
+
+
 #: The forms, each with the number of assignments that have no line, by path.
 FORMS = {
     SeveralTargets: {},
@@ -187,6 +223,7 @@ FORMS = {
     Inherits: {},
     OnlyCalls: {},
     BehindInterface: {},
+    InsideContainers: {},
 }
 
 

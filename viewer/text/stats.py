@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import freeze_engine as fe
 from freeze_engine import analysis
@@ -31,6 +31,8 @@ from viewer.views.wording import NOTHING, REASONS, pass_text, told_ratio
 if TYPE_CHECKING:
     from freeze_engine.trace import Failure, Interval, Latency, NearMiss, Notice, Numerics, Program
 
+#: Passes that change the module, not the graph.
+_OF_MODULE: Final = frozenset({"CleanupFrozenModule"})
 _MAIN_CLAUSE = re.compile(r"[;:.](?: |$)|, (?=if |unless |which |such |and |so |where |random )")
 _SHOWN_PATHS = 8
 _SHOWN_MISSES = 3
@@ -86,7 +88,7 @@ def _title(trace: fe.Trace) -> str:
 
 def _recording(trace: fe.Trace) -> list[str]:
     where = trace.environment
-    threads = f"{where.threads} threads" if where.threads else "unknown threads"
+    threads = f"{where.threads} thread{'' if where.threads == 1 else 's'}" if where.threads else "unknown threads"
     facts = [
         ("read from", "" if trace.is_recording else analysis.ORIGINS[trace.origin]),
         ("made by", trace.call),
@@ -124,10 +126,17 @@ def _pass_name(trace: fe.Trace, step: fe.Step) -> str:
 
 
 def _explained(trace: fe.Trace) -> list[str]:
-    """Returns a line for each pass of a step that changed something: the main clause of what it does."""
-    notes = zip(trace.steps, analysis.pass_notes(trace), strict=True)
-    changed = (note for step, found in notes if step.changed and trace.before(step) for note in found if note.does)
-    texts = {note.name: _MAIN_CLAUSE.split(note.does, maxsplit=1)[0] for note in changed}
+    """Returns a line for each pass of a step that changed something: the main clause of what it does.
+
+    Of several passes in one step that left the graph as it was, only those of the module changed something.
+    """
+    texts: dict[str, str] = {}
+    for step, notes in zip(trace.steps, analysis.pass_notes(trace), strict=True):
+        before = trace.before(step)
+        if not step.changed or before is None:
+            continue
+        of_module = [note for note in notes if note.name in _OF_MODULE] if step.graph == before.graph else []
+        texts |= {note.name: _MAIN_CLAUSE.split(note.does, maxsplit=1)[0] for note in of_module or notes if note.does}
     return [f"{name}: {text}" for name, text in texts.items()]
 
 

@@ -61,7 +61,8 @@ def runtime_lines(runtime: RuntimeGraph) -> Iterator[str]:
         yield runtime.reason
     for kernel in runtime.kernels[:_KERNELS]:
         calls = "1 call" if kernel.calls == 1 else f"{kernel.calls} calls"
-        yield f"{kernel.share:.0%} of the time: {kernel.name}, {calls}, {analysis.duration_text(kernel.time_ns)}"
+        share, time = analysis.percent_text(kernel.share), analysis.duration_text(kernel.time_ns)
+        yield f"{share}% of the time: {kernel.name}, {calls}, {time}"
     if len(runtime.kernels) > _KERNELS:
         rest = sum(kernel.share for kernel in runtime.kernels[_KERNELS:])
-        yield f"{rest:.0%} of the time: {len(runtime.kernels) - _KERNELS} more"
+        yield f"{analysis.percent_text(rest)}% of the time: {len(runtime.kernels) - _KERNELS} more"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final
 
+from freeze_engine.analysis.attribute_counting import attribute_counts, is_counted
 from freeze_engine.analysis.expectations.result import Finding, Outcome, counted, source_text
 from freeze_engine.analysis.name_texts import listed
 from freeze_engine.trace import AttributeFate, Trace
@@ -79,11 +80,18 @@ def _close(trace: Trace, pattern: str | None) -> str:
 
 
 def _fates(fates: list[AttributeFate]) -> str:
-    found = {fate.fate: 0 for fate in fates}
-    for fate in fates:
-        found[fate.fate] += 1
-    text = ", ".join(f"{number} {fate}" for fate, number in sorted(found.items()))
-    return f"{counted(len(fates), 'attribute')}: {text}"
+    """Counts parameters and buffers by fate, and what else there is: submodules, flags and values."""
+    counts = attribute_counts((fate.fate, is_counted(fate)) for fate in fates)
+    if not counts.total:
+        return f"{counted(len(fates), 'attribute')}: {_by_fate(counts.others)}"
+    others = sum(number for _, number in counts.others)
+    more = f"; and {counted(others, 'other attribute')}: {_by_fate(counts.others)}" if others else ""
+    noun = "parameter or buffer" if counts.total == 1 else "parameters and buffers"
+    return f"{counts.total} {noun}: {_by_fate(counts.fates)}{more}"
+
+
+def _by_fate(counts: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{number} {fate}" for fate, number in counts)
 
 
 def _innermost(fates: list[AttributeFate]) -> list[AttributeFate]:

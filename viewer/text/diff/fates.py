@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import freeze_engine as fe
@@ -29,7 +29,8 @@ def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
     for one in diff.attributes:
         groups[change_text(diff, one)].append(one)
     for change, members in sorted(groups.items(), key=lambda group: _weight(group[1][0])):
-        yield f"{change}: {len(members)}"
+        members.sort(key=lambda one: not is_weight(one))
+        yield f"{change}: {_count_text(members)}"
         shown = members if everything else members[:_SHOWN_PATHS]
         more = len(members) - len(shown)
         if any(_because(one) for one in shown):
@@ -39,6 +40,19 @@ def fate_lines(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
             yield from [f"  … and {more} more"] if more else []
         else:
             yield f"  {analysis.listed((one.path for one in members), len(shown))}"
+
+
+def is_weight(one: analysis.FateDiff) -> bool:
+    """Returns whether an attribute is a parameter or buffer in one of the traces."""
+    return any(analysis.is_counted(fate) for fate in (one.before, one.after) if fate)
+
+
+def _count_text(members: Sequence[analysis.FateDiff]) -> str:
+    """Counts parameters and buffers, and what else there is (``4``, ``4, and 1 other attribute``)."""
+    weights = sum(map(is_weight, members))
+    others = len(members) - weights
+    rest = f"{others} other attribute{'' if others == 1 else 's'}" if others else ""
+    return ", and ".join(filter(None, (str(weights) if weights else "", rest)))
 
 
 def change_text(diff: fe.TraceDiff, one: analysis.FateDiff) -> str:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import freeze_engine as fe
 from freeze_engine import analysis
 from freeze_engine.trace import node_line
-from viewer.text.diff.fates import fate_lines
+from viewer.text.diff.fates import fate_lines, is_weight
 from viewer.text.diff.kernels import kernel_lines
 from viewer.text.diff.measurements import error_lines, latency_lines
 from viewer.text.diff.pass_pairs import purpose_lines
@@ -61,7 +61,7 @@ def diff_text(diff: fe.TraceDiff, counted: Collection[Aspect], everything: bool 
 
 def _attributes_title(diff: fe.TraceDiff) -> str:
     """Returns the section's title, with the numbers of parameters and buffers and of other attributes that differ."""
-    counted = sum(any(analysis.is_counted(fate) for fate in (one.before, one.after) if fate) for one in diff.attributes)
+    counted = sum(map(is_weight, diff.attributes))
     others = len(diff.attributes) - counted
     rest = f", and {others} other attribute{'' if others == 1 else 's'}" if others else ""
     return f"Parameters and buffers: {counted} differ{rest}"

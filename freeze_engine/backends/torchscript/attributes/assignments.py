@@ -178,8 +178,8 @@ class AssignmentFinder:
     def _assigning(self, path: str, node: Node, graph: _Searched) -> list[_Assignment]:
         """Returns the assignments of the functions that a node may be of, if their code reaches the attribute.
 
-        Behind an interface torch names only the last part of a module's path, and a function that only calls others
-        has no node that names its module: where no function surely reaches the attribute, these may be the ones.
+        torch does not name all modules by their whole paths, and a function that only calls others has no node that
+        names its module: where no function surely reaches the attribute, these may be the ones.
         """
         owner, functions = path.rpartition(".")[0], graph.functions_of(node)
         sure, possible = [], []
@@ -200,10 +200,13 @@ class AssignmentFinder:
         return any(self._means(module, holders, owner) for module in _around(owner))
 
     def _may_end(self, module: str, holders: Holders, owner: str) -> bool:
-        """Returns whether a module that no path names may be one behind an interface, around the attribute's owner."""
+        """Returns whether a module that no path names may be one around the attribute's owner.
+
+        torch leaves out what is around an interface, and the lists and dictionaries that a loop goes through.
+        """
         if not module or module in self._submodules:
             return False
-        return any(path.endswith(f".{module}") and self._means(path, holders, owner) for path in _around(owner))
+        return any(_leaves_out(module, path) and self._means(path, holders, owner) for path in _around(owner))
 
     def _means(self, module: str, holders: Holders, owner: str) -> bool:
         """Returns whether code of a module may mean the attribute's owner."""
@@ -313,6 +316,13 @@ def _functions(lines: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], in
         found[file, line] = number
         before = (file, line)
     return found
+
+
+def _leaves_out(module: str, path: str) -> bool:
+    """Returns whether a text names a module by some parts of its path, the last one among them."""
+    left = iter(path.split("."))
+    named = module.split(".")
+    return named[-1] == path.rpartition(".")[2] and all(part in left for part in named)
 
 
 def _around(path: str) -> Iterator[str]:
