@@ -11,6 +11,7 @@ import freeze_engine as fe
 from freeze_engine.analysis.name_texts import alike_listed
 from freeze_engine.analysis.summary.action import AIMS
 from freeze_engine.analysis.summary.facts import FrozenFact
+from freeze_engine.analysis.summary.passes import pass_effects
 from freeze_engine.analysis.summary.sentence import ratio_words, sentence
 from freeze_engine.trace import (
     AttributeFate,
@@ -316,6 +317,14 @@ def test_a_near_miss_that_torch_never_folds_is_merged_by_hand():
     miss = replace(trace.near_misses[0], kind="linear_mul", reason="no_such_fold", advice="merge it")
     titles = [action.title for action in fe.summarize(replace(trace, near_misses=(miss,))).actions]
     assert "Merge the multiplication into the linear" in titles
+
+
+@pytest.mark.parametrize(("backend", "expected"), [("torchscript", True), ("inductor", False)])
+def test_a_pass_of_inductor_that_only_noted_facts_at_nodes_did_not_matter(backend, expected):
+    trace = replace(small_trace(), backend=backend)
+    metrics = list(fe.step_metrics(trace))
+    metrics[11] = replace(metrics[11], changed=2, latency_changes=(), past_tolerance=())
+    assert (11 in [effects.step for effects in pass_effects(trace, metrics)]) == expected
 
 
 def test_a_dropout_that_still_drops_is_no_matter_of_speed():

@@ -38,7 +38,8 @@ class PassEffects:
 def pass_effects(trace: Trace, metrics: Sequence[StepMetrics]) -> tuple[PassEffects, ...]:
     """Returns the passes that moved nodes, bytes of constants, time or error, in the order of the steps.
 
-    A pass that only removed what nothing reads is left out, unless it moved the time or the error.
+    A pass that only removed what nothing reads is left out, unless it moved the time or the error; so is one of
+    Inductor that only noted shapes and the like at nodes.
 
     Args:
         trace: the recording.
@@ -60,7 +61,8 @@ def _effects(trace: Trace, metrics: Sequence[StepMetrics]) -> Iterator[PassEffec
         is_past = "eager" in entry.past_tolerance
         latency = entry.latency_changes if timed else ()
         measured = latency or step.index in errors or is_past
-        moved = entry.added or entry.removed or entry.changed or (weighed and entry.constant_bytes_delta)
+        rebuilt = entry.added or entry.removed or (weighed and entry.constant_bytes_delta) or step.rewrites
+        moved = rebuilt or (entry.changed and trace.backend == "torchscript")
         if not measured and (not moved or entry.only_tidied):
             continue
         bytes_before = entry.constant_bytes - entry.constant_bytes_delta
