@@ -1,10 +1,13 @@
 /* The graph view's camera: the point of the world in the middle of each pane, how large it is drawn, and where to look. */
 
+import { firstCrowd } from "./crowd.js";
 import { PANE_FOOT, PANE_HEAD } from "./panes.js";
 import { commonShift, withBoxInSight } from "./stillness.js";
 
 const [LEAST_ZOOM, MOST_ZOOM] = [0.004, 4];
 const TOP_ZOOM = 0.6; // of a first look where nothing changed
+const CHANGE_ZOOM = 0.85; // of a look at the first changes
+const CROWD_MARGIN = 60;
 const GLIDE_MS = 180;
 const EDGE = 12; // px to leave beside a box at the edge of a pane
 
@@ -152,7 +155,7 @@ export class Camera {
     const whole = view.picture.whole;
     if (this.fits(whole, view.picture.replaced ? 0.35 : 0.6)) this.frame(whole, { jump: true });
     else if (changes && this.fits(changes.all, 0.4)) this.frame(changes.all, { most: 1, jump: true });
-    else if (changes) this.frame(changes.first, { most: 0.85, jump: true });
+    else if (changes) this.frame(changes.first, { most: CHANGE_ZOOM, jump: true });
     else this.frame(this._top(whole), { least: TOP_ZOOM, most: 1, jump: true });
   }
 
@@ -160,7 +163,7 @@ export class Camera {
   findChanges() {
     const changes = this._changes();
     if (changes && !this.view.picture.changedItems().some((item) => this._sees(this.view.picture.box(item)))) {
-      this.frame(changes.first, { most: 0.85, jump: true });
+      this.frame(changes.first, { most: CHANGE_ZOOM, jump: true });
     }
   }
 
@@ -213,7 +216,7 @@ export class Camera {
     if (changes) this.frame(changes.all);
   }
 
-  /** The rectangle of all that changed, and of the first of it with what surrounds it; null where nothing did. */
+  /** The rectangle of all that changed, and of the first place with much of it; null where nothing did. */
   _changes() {
     const items = this.view.picture.changedItems();
     if (!items.length) return null;
@@ -221,10 +224,19 @@ export class Camera {
     const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
     const right = Math.max(...boxes.map((box) => box.x + box.width));
     const bottom = Math.max(...boxes.map((box) => box.y + box.height));
-    const [first] = boxes;
+    const room = this.view.panes.room();
+    const [wide, high] = [room.width / CHANGE_ZOOM, room.height / CHANGE_ZOOM];
+    const crowd = firstCrowd(boxes, wide - CROWD_MARGIN, high - CROWD_MARGIN);
+    const beside = Math.min(160, Math.max(0, (wide - crowd.width) / 2));
+    const around = Math.min(360, Math.max(0, high - crowd.height));
     return {
       all: { x, y, width: right - x, height: bottom - y },
-      first: { x: first.x - 160, y: first.y - 120, width: first.width + 320, height: first.height + 360 },
+      first: {
+        x: crowd.x - beside,
+        y: crowd.y - around / 3,
+        width: crowd.width + 2 * beside,
+        height: crowd.height + around,
+      },
     };
   }
 

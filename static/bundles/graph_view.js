@@ -1915,6 +1915,24 @@
       this.runner.stop();
     }
   };
+  var PLACES_TRIED = 400;
+  function firstCrowd(boxes, width, height) {
+    const [least, reach] = [Math.max(0, width), Math.max(0, height)];
+    const places = boxes.slice(0, PLACES_TRIED).map((box, at) => {
+      let [left, right, bottom, count2] = [box.x, box.x + box.width, box.y + box.height, 1];
+      for (let next = at + 1; next < boxes.length && boxes[next].y <= box.y + reach; next++) {
+        const one = boxes[next];
+        const [from2, to] = [Math.min(left, one.x), Math.max(right, one.x + one.width)];
+        if (to - from2 > least || one.y + one.height > box.y + reach) continue;
+        [left, right, bottom] = [from2, to, Math.max(bottom, one.y + one.height)];
+        count2 += 1;
+      }
+      return { box: { x: left, y: box.y, width: right - left, height: bottom - box.y }, count: count2 };
+    });
+    const most = Math.max(...places.map(({ count: count2 }) => count2));
+    const found = places.find(({ count: count2 }) => 3 * count2 >= most);
+    return found.box;
+  }
   var SQUARE_ZOOM = 0.25;
   function traceBox(job, item, radius) {
     const { x, y, width, height } = job.picture.layout;
@@ -2565,6 +2583,8 @@
   }
   var [LEAST_ZOOM, MOST_ZOOM] = [4e-3, 4];
   var TOP_ZOOM = 0.6;
+  var CHANGE_ZOOM = 0.85;
+  var CROWD_MARGIN = 60;
   var GLIDE_MS = 180;
   var EDGE = 12;
   var Camera = class {
@@ -2657,13 +2677,13 @@
       const whole = view.picture.whole;
       if (this.fits(whole, view.picture.replaced ? 0.35 : 0.6)) this.frame(whole, { jump: true });
       else if (changes && this.fits(changes.all, 0.4)) this.frame(changes.all, { most: 1, jump: true });
-      else if (changes) this.frame(changes.first, { most: 0.85, jump: true });
+      else if (changes) this.frame(changes.first, { most: CHANGE_ZOOM, jump: true });
       else this.frame(this._top(whole), { least: TOP_ZOOM, most: 1, jump: true });
     }
     findChanges() {
       const changes = this._changes();
       if (changes && !this.view.picture.changedItems().some((item) => this._sees(this.view.picture.box(item)))) {
-        this.frame(changes.first, { most: 0.85, jump: true });
+        this.frame(changes.first, { most: CHANGE_ZOOM, jump: true });
       }
     }
     keepSelected(room) {
@@ -2702,8 +2722,12 @@
       const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
       const right = Math.max(...boxes.map((box) => box.x + box.width));
       const bottom = Math.max(...boxes.map((box) => box.y + box.height));
-      const [first] = boxes;
-      return { all: { x, y, width: right - x, height: bottom - y }, first: { x: first.x - 160, y: first.y - 120, width: first.width + 320, height: first.height + 360 } };
+      const room = this.view.panes.room();
+      const [wide, high] = [room.width / CHANGE_ZOOM, room.height / CHANGE_ZOOM];
+      const crowd = firstCrowd(boxes, wide - CROWD_MARGIN, high - CROWD_MARGIN);
+      const beside = Math.min(160, Math.max(0, (wide - crowd.width) / 2));
+      const around = Math.min(360, Math.max(0, high - crowd.height));
+      return { all: { x, y, width: right - x, height: bottom - y }, first: { x: crowd.x - beside, y: crowd.y - around / 3, width: crowd.width + 2 * beside, height: crowd.height + around } };
     }
     holdStill(old, next, held) {
       const { panes, stage } = this.view;
