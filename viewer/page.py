@@ -13,6 +13,7 @@ from viewer.views import view_data
 from viewer.views.comparison.data import diff_views
 from viewer.views.comparison.sources import with_own_files
 from viewer.views.graph_data import graph_data
+from viewer.views.legible import legible, legible_graph
 from viewer.views.runtime import with_runtime
 from viewer.views.summary import FREEZING
 
@@ -26,8 +27,8 @@ def trace_data(trace: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
     """
     duplicates = analysis.duplicates(trace)
     return {
-        "view": view_data(trace, duplicates),
-        "graph": graph_data(with_runtime(trace)),
+        "view": legible(view_data(trace, duplicates)),
+        "graph": legible_graph(graph_data(with_runtime(trace))),
         "charts": _charts(trace, duplicates) if charted else None,
     }
 
@@ -40,7 +41,8 @@ def trace_charts(trace: fe.Trace) -> dict[str, Any]:
 def _charts(trace: fe.Trace, duplicates: Sequence[analysis.Duplicate]) -> dict[str, Any]:
     from viewer.charts.figures import chart_items  # brings in Bokeh, which takes longer than the rest of a page's data
 
-    return chart_items(trace, duplicates)
+    found: dict[str, Any] = legible(chart_items(trace, duplicates))
+    return found
 
 
 def comparison_data(first: fe.Trace, second: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
@@ -68,7 +70,7 @@ def comparison_charts(first: fe.Trace, second: fe.Trace) -> dict[str, Any] | Non
 def _diff_charts(diff: fe.TraceDiff, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     from viewer.charts import comparison
 
-    return None if diff.across_backends else comparison.chart_items(diff, rows)
+    return None if diff.across_backends else legible(comparison.chart_items(diff, rows))
 
 
 def diff_data(diff: fe.TraceDiff, second: fe.Trace, *, charted: bool = True) -> dict[str, Any]:
@@ -87,4 +89,9 @@ def diff_data(diff: fe.TraceDiff, second: fe.Trace, *, charted: bool = True) -> 
         "about": FREEZING,
     }
     charts = _diff_charts(diff, shown["comparison"]["rows"]) if charted else None
-    return {"view": shown["view"], "graph": shown["graph"], "charts": charts, "comparison": shown["comparison"]}
+    return {
+        "view": legible(shown["view"]),
+        "graph": legible_graph(shown["graph"]),
+        "charts": charts,
+        "comparison": legible(shown["comparison"]),
+    }

@@ -169,6 +169,25 @@ def test_nothing_stands_around_the_members():
     assert "is not where it should be" in refusal(zipped(comment=other))
 
 
+def test_nothing_follows_the_end_of_packed_bytes():
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    data = packer.compress(b"safe") + packer.flush()
+    for after, sound in ((b"", True), (b"evil", False), (zipped(), False)):
+        numbers = struct.pack("<3L", zlib.crc32(b"safe"), len(data + after), 4)
+        local = LOCAL + struct.pack("<5H", 20, 0, 8, 0, 0x21) + numbers + struct.pack("<2H", 1, 0) + b"a" + data + after
+        central = (
+            CENTRAL + struct.pack("<6H", 20, 20, 0, 8, 0, 0x21) + numbers + struct.pack("<5H2L", 1, *[0] * 6) + b"a"
+        )
+        end = END + struct.pack("<4H2LH", 0, 0, 1, 1, len(central), len(local), 0)
+        stream = io.BytesIO(local + central + end)
+        (member,) = zip_members(stream)
+        if sound:
+            assert strict_zip.unpacked_bytes(stream, member, 1 << 20) == b"safe"
+        else:
+            with pytest.raises(ZipRefusedError, match="something behind its end"):
+                strict_zip.unpacked_bytes(stream, member, 1 << 20)
+
+
 def test_members_do_not_overlap():
     twice = packed({"name": "a", "data": bytes(100)}, {"name": "b", "central": {"offset": 0}})
     assert refusal(twice)

@@ -160,6 +160,8 @@ def unpacked_bytes(stream: IO[bytes], member: ZipMember, limit_bytes: int) -> by
         found = unpacker.decompress(_read(stream, member.start, member.packed_bytes), limit_bytes + 1)
     except zlib.error as error:
         raise ZipRefusedError(f"{member.name!r} is damaged: {error}") from error
+    if unpacker.unused_data:
+        raise ZipRefusedError(f"{member.name!r} has something behind its end")
     if len(found) != member.size_bytes or zlib.crc32(found) != member.crc:
         raise ZipRefusedError(f"{member.name!r} is damaged: its bytes do not have the checksum that it promises")
     return found
