@@ -30,7 +30,9 @@ _MAX_RECORDS: Final = 100_000
 _RECORD_BYTES: Final = 500
 _MAX_FIELD: Final = 20_000
 _MAX_NUMBER: Final = 2**31
-_ABOUT: Final = frozenset(("frame_id", "frame_compile_id", "attempt", "has_payload", "rank", "compiled_autograd_id"))
+_ABOUT: Final = frozenset(
+    ("frame_id", "frame_compile_id", "attempt", "has_payload", "rank", "compiled_autograd_id", "stack")
+)
 #: Records without use here; the first are most of a log.
 _SKIPPED: Final = frozenset(
     (

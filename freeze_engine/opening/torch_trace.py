@@ -39,6 +39,10 @@ _CACHE: Final = re.compile(r"(?P<cache>fx_graph|aotautograd)_cache_(?P<outcome>h
 _CACHES: Final = {"fx_graph": "Inductor's cache", "aotautograd": "AOTAutograd's cache"}
 
 
+#: The first record of a graph that Inductor gets without Dynamo, as for a package of AOTInductor (torch 2.13).
+_FIRST_OUTSIDE: Final = "before_pre_grad_graph"
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """The records of one compile: of one frame, the last attempt."""
@@ -85,13 +89,21 @@ def _prefix(number: int, files: Sequence[Path]) -> str:
 
 def _parts(reading: LogReading, prefix: str) -> Iterator[_Part]:
     found: dict[tuple[int, int], list[Record]] = {}
+    outside: list[list[Record]] = []
     for record in reading.records:
         if record.frame is not None:
             found.setdefault((record.frame, record.compile), []).append(record)
+            continue
+        if record.name == _FIRST_OUTSIDE:
+            outside.append([])
+        if outside:
+            outside[-1].append(record)
     for (frame, number), records in found.items():
         last = max((record.attempt for record in records if is_fx_code(record.payload)), default=0)
         kept = tuple(record for record in records if record.attempt == last or not is_fx_code(record.payload))
         yield _Part(f"{prefix}graph {frame}/{number}", kept)
+    for count, records in enumerate(outside, start=1):
+        yield _Part(f"{prefix}graph {count} without Dynamo", tuple(records))
 
 
 def _compile(part: _Part) -> Compile:

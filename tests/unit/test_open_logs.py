@@ -66,6 +66,29 @@ def test_log_of_frozen_compile_has_its_graphs_kernels_and_settings(tmp_path: Pat
     assert set(_codes(trace)) == {"cache_bypassed"}
 
 
+def test_compiles_without_dynamo_are_graphs_of_their_own(tmp_path: Path) -> None:
+    """torch writes such records, as those of a package of AOTInductor, without a frame and with a stack."""
+    log = unpacked_log("frozen", tmp_path)
+    inside = _opened("frozen", tmp_path)
+    outside = []
+    for line in log.read_text(encoding="utf-8").splitlines(keepends=True):
+        head, brace, fields = line.partition("] {")
+        if line.startswith("\t") or not brace:
+            outside.append(line)
+            continue
+        about = json.loads("{" + fields)
+        kept = {name: value for name, value in about.items() if not name.startswith("frame_") and name != "attempt"}
+        outside.append(f"{head}] {json.dumps(kept | {'stack': [{'line': 1, 'name': 'main'}]})}\n")
+    log.write_text("".join(outside) * 2, encoding="utf-8")
+    trace = open_existing(log)
+    assert fe.problems(trace) == ()
+    assert "log_cut" not in _codes(trace)
+    methods = [step.method for step in trace.steps]
+    assert sorted({*methods}) == ["graph 1 without Dynamo", "graph 2 without Dynamo"]
+    by_inductor = [stage for stage in _stages(trace) if stage[0] != "dynamo"]
+    assert by_inductor == _stages(inside)[1:] * 2
+
+
 def with_record(log: Path, name: str, payload: object) -> Path:
     """Adds an artifact to a log, as torch writes it."""
     text = json.dumps(payload)

@@ -375,6 +375,13 @@ def test_freezing_that_costs_time_is_an_action_with_its_measured_gain():
             "Keep what the guard names the same at each call, or compile with dynamic sizes (--dynamic).",
         ),
         (
+            Notice("recompilation", "Compiled again: ___check_obj_id(self._modules['l']._parameters['bias'], 14)", 0),
+            "Avoid the second compile",
+            "With freezing, the weights of one module are in its code, so each module needs a compile of its own. "
+            "Compile what calls all of them at once, for one compile, or compile without freezing, so that they share "
+            "one.",
+        ),
+        (
             Notice("dequantized", "Freezing undid quantisation: step 3. Compile without freezing.", 3),
             "Keep the weights quantised",
             "Compile without freezing.",

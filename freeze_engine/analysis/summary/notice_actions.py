@@ -67,6 +67,14 @@ _KINDS: Final[Mapping[str, _Kind]] = {
 _NO_FIX: Final = "The numeric errors"
 
 
+#: The guard that fails where another module of the class runs the code that was compiled for one.
+_OTHER_OBJECT: Final = "___check_obj_id("
+_OWN_CODE: Final = (
+    "With freezing, the weights of one module are in its code, so each module needs a compile of its own. Compile what "
+    "calls all of them at once, for one compile, or compile without freezing, so that they share one."
+)
+
+
 def notice_actions(trace: Trace, past_tolerance: Collection[int]) -> Iterator[Action]:
     """Yields one action for each kind of notice that has a fix, the most harmful kind first.
 
@@ -93,6 +101,8 @@ def _parts(notice: Notice) -> tuple[str, str]:
     """Returns the evidence and the fix; no fix if the message has only one sentence."""
     said = notice.message.partition("\n")[0]
     fix = _KINDS[notice.code].fix
+    if notice.code == "recompilation" and _OTHER_OBJECT in said:
+        fix = _OWN_CODE
     if fix:
         return said, fix
     evidence, stop, last = said.rpartition(". ")
