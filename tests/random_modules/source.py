@@ -85,6 +85,7 @@ class Writer:
         self._classes: list[str] = []
         self._counter = 0
         self._forks = 0
+        self._behind_interfaces = 0
         self._runs = True
         self._writes: set[str] = set()
 
@@ -225,6 +226,29 @@ class Writer:
         body.init.append(f"self.{name} = [torch.rand(1, 4, 1, 1), torch.rand(1, 4, 1, 1)]")
         body.forward += [*self._placed(f"self.{name}[0].add_(1.0)"), f"x = x + self.{name}[1]"]
 
+    def write_held_numbers(self, body: Body, depth: int) -> None:
+        """A list or dictionary of numbers, written directly, through another list, or whole."""
+        name = self._name("numbers")
+        kind, value, writes = self._random.choice(
+            (
+                ("List[int]", "[3, 4]", ("{}.append(1)", "{}.sort()", "{} = [x.size(0), 5]", "[{}][0].append(9)")),
+                ("Dict[str, int]", '{"a": 3}', ('{}["c"] = 4', '{}.update({{"d": 1}})', "{}.clear()")),
+            )
+        )
+        body.fields.append(f"{name}: {kind}")
+        body.init.append(f"self.{name} = {value}")
+        body.forward += [*self._placed(self._random.choice(writes).format(f"self.{name}")), f"x = x + len(self.{name})"]
+
+    def unpacked(self, body: Body, depth: int) -> None:
+        """A list or tuple that is taken apart."""
+        name = self._name("several")
+        kind, value = self._random.choice(
+            (("List[int]", "[3, 4]"), ("Tuple[int, Tensor]", "(3, torch.rand(1, 4, 1, 1))"))
+        )
+        body.fields.append(f"{name}: {kind}")
+        body.init.append(f"self.{name} = {value}")
+        body.forward += [f"{name}a, {name}b = self.{name}", f"x = x * {name}a + {name}b"]
+
     # -- what folds
 
     def conv(self, body: Body, depth: int) -> None:
@@ -275,6 +299,22 @@ class Writer:
         body.init += [f"self.{first} = {kind}()", f"self.{second} = {kind}()"]
         body.forward += [f"x = self.{first}(x)", f"x = x + self.{second}(x)"]
 
+    def looped(self, body: Body, depth: int) -> None:
+        """Parts in a list or dictionary that a loop goes through, whose names torch leaves out of their paths.
+
+        torch compiles none behind an interface.
+        """
+        if self._behind_interfaces:
+            return self.nested(body, depth)
+        name, each, kind = self._name("parts"), self._name("each"), self._class(depth - 1)[0]
+        if self._random.random() < 0.5:
+            body.init.append(f"self.{name} = nn.ModuleList([{kind}(), {kind}()])")
+            body.forward += [f"for {each} in self.{name}:", f"    x = {each}(x)"]
+        else:
+            body.init.append(f'self.{name} = nn.ModuleDict({{"u": {kind}(), "v": {kind}()}})')
+            body.forward += [f"for {each} in self.{name}.values():", f"    x = x + {each}(x)"]
+        return None
+
     def two_names(self, body: Body, depth: int) -> None:
         first, second, kind = self._name("sub"), self._name("sub"), self._class(depth - 1)[0]
         body.init += [f"self.{first} = {kind}()", f"self.{second} = self.{first}"]
@@ -282,7 +322,9 @@ class Writer:
 
     def interface(self, body: Body, depth: int) -> None:
         self._runs = self._runs and not self._forks
+        self._behind_interfaces += 1
         name, kind = self._name("impl"), self._class(depth - 1)[0]
+        self._behind_interfaces -= 1
         body.fields.append(f"{name}: Layer")
         body.init.append(f"self.{name} = {kind}()")
         body.forward.append(f"x = self.{name}(x)")
@@ -339,12 +381,20 @@ SNIPPETS: tuple[Snippet, ...] = (
     *(Writer.parameter, Writer.buffer, Writer.unread, Writer.flag, Writer.number, Writer.numbers, Writer.tied),
     *(Writer.tensors, Writer.table, Writer.pair, Writer.set_number, Writer.set_text, Writer.set_tensor),
     *(Writer.write_buffer, Writer.write_buffer, Writer.write_through_list, Writer.write_through_tuple),
-    *(Writer.write_shared_memory, Writer.write_held_list, Writer.conv, Writer.conv, Writer.linear),
+    *(
+        Writer.write_shared_memory,
+        Writer.write_held_list,
+        Writer.write_held_numbers,
+        Writer.unpacked,
+        Writer.conv,
+        Writer.conv,
+        Writer.linear,
+    ),
     *(Writer.flat_linear, Writer.norm, Writer.dropout, Writer.recurrent),
 )
 NESTED: tuple[Snippet, ...] = (
     *(Writer.nested, Writer.nested, Writer.twice, Writer.two_names, Writer.interface),
-    *(Writer.forked_submodule, Writer.forked_method),
+    *(Writer.forked_submodule, Writer.forked_method, Writer.looped),
 ) * 2
 
 
