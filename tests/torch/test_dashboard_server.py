@@ -117,6 +117,35 @@ def test_every_route_answers_the_server_s_own_page(server: RunningServer, method
     )
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"\x81\x05hello",
+        b"\x82\xff" + (1 << 40).to_bytes(8, "big") + bytes(4),
+        b"\xf1\x80abcd",
+        b"\x81\x82\0\0\0\0\xff\xfe",
+        b"\x01\x81abcd\0" * 1000,
+    ],
+    ids=["no mask", "a terabyte", "reserved bits", "no text", "a message in a thousand parts"],
+)
+def test_websocket_of_nonsense_is_closed_and_nothing_is_logged(frame: bytes, tmp_path: Path) -> None:
+    with running_server(tmp_path) as server:
+        words = json.loads(server.ask("/session", server.cookie).body)
+        headers = {**WEBSOCKET, **server.cookie, **server.origin, "Host": f"127.0.0.1:{server.port}"}
+        headers["Sec-WebSocket-Protocol"] = f"bokeh, {words['token']}"
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        with socket.create_connection(("127.0.0.1", server.port), 300) as connection:
+            connection.sendall(f"GET /ws HTTP/1.1\r\n{lines}\r\n".encode())
+            assert connection.recv(12) == b"HTTP/1.1 101"
+            connection.sendall(frame)
+            while connection.recv(1 << 16):
+                pass
+        assert server.ask("/session", server.cookie).status == 200
+        code, told = server.ended()
+    assert code == 0
+    assert [line for line in told.splitlines() if "open this link" not in line and "is taken, so" not in line] == []
+
+
 @pytest.mark.parametrize("path", ["/ws", "/ws?trace=small.fztrace"])
 def test_a_websocket_without_an_origin_is_refused(server: RunningServer, path: str) -> None:
     assert server.ask(path, {**server.cookie, **WEBSOCKET}).status == 403

@@ -10,7 +10,13 @@ from typing import Final
 
 _IN_ADDRESSES: Final = re.compile(r"((?:token|launch)=)[^&\s'\"]+", re.IGNORECASE)
 _IN_COOKIES: Final = re.compile(r"(freezer-ui-\d+=)[^;\s'\"]+")
-QUIET: Final = {"tornado.access": logging.ERROR, "tornado.general": logging.ERROR, "bokeh.protocol": logging.CRITICAL}
+QUIET: Final = {
+    "tornado.access": logging.ERROR,
+    "tornado.general": logging.ERROR,
+    "bokeh.protocol": logging.CRITICAL,
+    "bokeh.server.views.ws": logging.ERROR,  # a page that is gone when it should get a message
+    "panel.io.document": logging.ERROR,
+}
 """Loggers that report faulty requests and messages, each with the level from which it may still log."""
 
 _HIDDEN: Final = "…"
