@@ -18,6 +18,9 @@ const COLUMNS = [
   { key: "home", label: "Now", order: (/** @type {any} */ row) => row.locations[0]?.value ?? "" },
 ];
 
+/** Width of a letter of a path; the column is as wide as the longest one needs. */
+const LETTER_PX = 7.3;
+
 export class AttributesPanel {
   /** @param {Viewer} app */
   constructor(app) {
@@ -57,6 +60,9 @@ export class AttributesPanel {
       this.header,
       this.list.element,
     );
+    const paths = app.model.attributes.filter((/** @type {any} */ row) => !row.minor);
+    const longest = paths.reduce((most, { path }) => Math.max(most, path.length), 0);
+    this.table.style.setProperty("--path", `${(longest + 1) * LETTER_PX}px`);
     this.empty = h("p.fv-empty");
     this.element = h(
       "div.fv-panel-body",

@@ -575,6 +575,7 @@
   }
   var FATES = ["inlined", "folded", "preserved", "dropped"];
   var COLUMNS = [{ key: "path", label: "Attribute", order: (row) => row.path }, { key: "kind", label: "Kind", order: (row) => row.kind }, { key: "shape", label: "Shape, type", order: (row) => `${row.shape} ${row.dtype ?? row.type}` }, { key: "bytes", label: "Size", order: (row) => row.nbytes }, { key: "fate", label: "Fate", order: (row) => FATES.indexOf(row.fate) }, { key: "why", label: "Why", order: (row) => row.reason ?? "" }, { key: "home", label: "Now", order: (row) => row.locations[0]?.value ?? "" }];
+  var LETTER_PX = 7.3;
   var AttributesPanel = class {
     constructor(app) {
       this.chosen = void 0;
@@ -596,6 +597,9 @@
       this.header = h("div.fv-table-row.fv-table-head", { role: "row" }, COLUMNS.map((column) => this.head(column)));
       this.list = attributeList(this);
       this.table = h("div.fv-table.fv-attributes", { role: "table", "aria-label": "Fates of attributes" }, this.header, this.list.element);
+      const paths = app.model.attributes.filter((row) => !row.minor);
+      const longest = paths.reduce((most, { path }) => Math.max(most, path.length), 0);
+      this.table.style.setProperty("--path", `${(longest + 1) * LETTER_PX}px`);
       this.empty = h("p.fv-empty");
       this.element = h("div.fv-panel-body", null, h("div.fv-bar", null, this.text, h("div.fv-chips", { role: "group", "aria-label": "Fates" }, [...this.fates.values()]), this.kind, this.reason, this.minorLabel, this.shown), this.table, this.empty);
     }

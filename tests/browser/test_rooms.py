@@ -95,6 +95,13 @@ def test_paths_that_differ_at_their_end_stay_distinguishable(opened: Opener, wid
     assert cells.evaluate_all(ENDS_IN_SIGHT) == [True, True]
 
 
+def test_paths_are_whole_where_the_table_has_room_for_them(opened: Opener):
+    page = opened("long", "tab=attributes", 1920)
+    cells = page.locator(".fv-attributes .fv-clip-start").filter(has_text=LONG)
+    expect(cells).to_have_text([f"{LONG}biases", f"{LONG}weight"])
+    assert cells.evaluate_all(CUT) == []
+
+
 def test_an_input_says_what_it_is_and_who_reads_it(opened: Opener):
     page = opened(fragment="step=8")
     page.evaluate("viewer.select('%x')")
