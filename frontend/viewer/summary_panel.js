@@ -1,5 +1,6 @@
 /* The first page: the verdict in one sentence, what would help, and the passes that mattered. */
 
+import { count } from "../graph/data/words.js";
 import { fates } from "./chrome.js";
 import { fill, h } from "./dom.js";
 
@@ -114,7 +115,24 @@ export class SummaryPanel {
           passes.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))),
         ),
       ),
+      this.tidying(new Set(passes.map(({ step }) => step))),
     );
+  }
+
+  /**
+   * What the passes did that the list leaves out, so that one row's end may differ from the next one's beginning.
+   * @param {Set<number>} listed steps
+   */
+  tidying(listed) {
+    const { model } = this.app;
+    const steps = model.steps.filter((step) => step.tidied && !listed.has(step.index));
+    if (!steps.length) return null;
+    const removed = steps.reduce((sum, step) => sum + step.removed, 0);
+    const [first] = steps;
+    const passes = steps.length === 1 ? "a pass that only tidied up" : `${steps.length} passes that only tidied up`;
+    const what = `removed ${count(removed, "operation")} that nothing read`;
+    const patch = { tab: "graph", step: first.index, against: null, attribute: null, node: null };
+    return h("p.fv-muted.fv-moves-rest", null, "Left out: ", this.app.link(passes, patch), `, which ${what}.`);
   }
 
   /**

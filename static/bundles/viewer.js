@@ -8035,7 +8035,18 @@ ${found.map((notice) => notice.message).join("\n")}`, "aria-label": label2, oncl
       const most = { nodes: Math.max(1, ...passes3.flatMap(({ nodes: nodes2 }) => nodes2)), constants: Math.max(1, ...passes3.flatMap(({ constants: constants2 }) => constants2 ?? [])) };
       const columns2 = [["Operations", true], ["Constants", passes3.some((row) => row.constants_text !== null)], ["Time", passes3.some((row) => row.times.length)], ["Error", passes3.some((row) => row.error_text !== null)]].filter(([, moved]) => moved);
       const names = columns2.map(([name2]) => name2);
-      return h("section.fv-answer-part", null, h("h2", null, "The passes that mattered"), h("div.fv-moves", { style: { "--columns": names.length } }, h("div.fv-moves-head.fv-muted", { "aria-hidden": "true" }, h("span", null, "Pass"), names.map((name2) => h("span", null, name2))), h("ol.fv-moves-list", null, passes3.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))))));
+      return h("section.fv-answer-part", null, h("h2", null, "The passes that mattered"), h("div.fv-moves", { style: { "--columns": names.length } }, h("div.fv-moves-head.fv-muted", { "aria-hidden": "true" }, h("span", null, "Pass"), names.map((name2) => h("span", null, name2))), h("ol.fv-moves-list", null, passes3.map((row) => h("li", null, this.row(row, { most, names, isMain: row.step === main }))))), this.tidying(new Set(passes3.map(({ step }) => step))));
+    }
+    tidying(listed) {
+      const { model } = this.app;
+      const steps = model.steps.filter((step) => step.tidied && !listed.has(step.index));
+      if (!steps.length) return null;
+      const removed = steps.reduce((sum, step) => sum + step.removed, 0);
+      const [first] = steps;
+      const passes3 = steps.length === 1 ? "a pass that only tidied up" : `${steps.length} passes that only tidied up`;
+      const what = `removed ${count(removed, "operation")} that nothing read`;
+      const patch = { tab: "graph", step: first.index, against: null, attribute: null, node: null };
+      return h("p.fv-muted.fv-moves-rest", null, "Left out: ", this.app.link(passes3, patch), `, which ${what}.`);
     }
     row(row, { most, names, isMain }) {
       const { title } = this.app.model.step(row.step);

@@ -30,10 +30,23 @@ MARGINS = """[...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
 """The margins of the paper, which a reader's program may have none of."""
 
 
+def tidied_trace() -> fe.Trace:
+    """Returns the small trace with an operation that nothing reads, until the last pass of ``forward`` removes it."""
+    trace = small_trace()
+    unread = replace(trace.steps[2].graph.nodes[-1], id="unread", outputs=(fe.trace.Value("unread", "Tensor"),))
+    steps = tuple(
+        replace(step, graph=replace(step.graph, nodes=(*step.graph.nodes, unread)))
+        if step.method == "forward" and step.index < 10
+        else step
+        for step in trace.steps
+    )
+    return replace(trace, steps=steps)
+
+
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Writes each report once."""
-    kinds = {"small": small_trace, "failed": failed_trace, "empty": empty_trace}
+    kinds = {"small": small_trace, "failed": failed_trace, "empty": empty_trace, "tidied": tidied_trace}
     folder = tmp_path_factory.mktemp("summaries")
     return each_once(folder, lambda kind, path: write_report(kinds[kind](), path))
 
@@ -58,6 +71,16 @@ def test_a_report_opens_on_the_summary_with_the_verdict(opened: Opener, kind: st
     expect(page.get_by_role("tab", name="Summary")).to_have_attribute("aria-selected", "true")
     assert page.locator(".fv-answer-sentence").text_content() == fe.summarize(make()).sentence
     assert "tab" not in page.url
+
+
+def test_passes_that_only_tidied_up_are_left_out_of_those_that_mattered_and_counted_below(opened: Opener):
+    page = opened("tidied")
+    rest = page.locator(".fv-moves-rest")
+    expect(rest).to_have_text("Left out: a pass that only tidied up, which removed 1 operation that nothing read.")
+    rest.get_by_role("link").click()
+    expect(page.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
+    assert page.evaluate("viewer.state().step") == 10
+    expect(opened().locator(".fv-moves-rest")).to_have_count(0)
 
 
 def test_the_summary_has_the_page_to_itself_and_keys_scroll_it(opened: Opener):
