@@ -37,7 +37,7 @@ def tidied_trace() -> fe.Trace:
     steps = tuple(
         replace(step, graph=replace(step.graph, nodes=(*step.graph.nodes, unread)))
         if step.method == "forward" and step.index < 10
-        else step
+        else replace(step, changed=step.changed or step.index == 10)
         for step in trace.steps
     )
     return replace(trace, steps=steps)
