@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -140,15 +141,13 @@ def _errors(trace: Trace, methods: Mapping[str, Following]) -> dict[Place, list[
             for step in trace.method_steps(split.method)
             if any(entry.reference == "eager" and entry.error is None for entry in step.numerics)
         ]
+        touches = sorted(methods[split.method].touches, key=lambda touch: touch.step)
+        steps = [touch.step for touch in touches]
         for added in split.added:
-            since = max((index for index in compared if index < added.step), default=None)
-            touches = methods[split.method].touches
-            touched = {
-                place
-                for touch in touches
-                if (since is None or touch.step > since) and touch.step <= added.step
-                for place in touch.places
-            }
+            before = bisect_left(compared, added.step)
+            since = compared[before - 1] if before else None
+            first = 0 if since is None else bisect_right(steps, since)
+            touched = {place for touch in touches[first : bisect_right(steps, added.step)] for place in touch.places}
             count = sum(file_kind(file) != "library" for file, _ in touched)
             for place in touched:
                 error = LineError(added.step, since, added.before, added.after, count)

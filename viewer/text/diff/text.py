@@ -113,23 +113,23 @@ def _passes_title(diff: fe.TraceDiff) -> str:
 def _passes(diff: fe.TraceDiff, everything: bool) -> Iterator[str]:
     kinds = [(_kind(diff, step), step) for step in diff.steps]
     told = [step for kind, step in kinds if everything or kind == "new"]
-    width = min(_PASS_WIDTH, max((len(_pass_name(diff, step)) for step in told), default=0))
+    several = len({step.method for step in diff.steps}) > 1
+    width = min(_PASS_WIDTH, max((len(_pass_name(step, several)) for step in told), default=0))
     if told:
         yield f"{'A':>3} {'B':>3}  {'pass':<{width}}  what differs"
     for step in told:
         what = "; ".join(_pass_differences(diff, step)) or "nothing"
         places = (f"{'–' if place is None else place:>3}" for place in (step.before, step.after))
-        yield f"{' '.join(places)}  {_pass_name(diff, step):<{width}}  {what}"
+        yield f"{' '.join(places)}  {_pass_name(step, several):<{width}}  {what}"
     for kind, text in (("carried", "differ by what an earlier one left"), ("idle", "ran in only one, without effect")):
         number = sum(found == kind for found, _ in kinds)
         if number and not everything:
             yield f"… {number} {'more ' if told else ''}{text} (--all lists them)"
 
 
-def _pass_name(diff: fe.TraceDiff, step: analysis.StepDiff) -> str:
+def _pass_name(step: analysis.StepDiff, with_method: bool) -> str:
     turn = f", round {step.round}" if step.round else ""
-    several = len({one.method for one in diff.steps}) > 1
-    return f"{step.stage} / {step.name}{turn}" + (f" of {step.method}" if several else "")
+    return f"{step.stage} / {step.name}{turn}" + (f" of {step.method}" if with_method else "")
 
 
 def _kind(diff: fe.TraceDiff, step: analysis.StepDiff) -> Literal["same", "new", "carried", "idle"]:
