@@ -318,6 +318,32 @@ def test_attribute_read_only_between_graphs_is_preserved() -> None:
     assert torch.equal(moved, torch.full((4,), 4.0))
 
 
+class EagerFirst(nn.Module):
+    """What Dynamo does not compile comes before its only graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("outside", torch.ones(4))
+        self.register_buffer("inside", torch.full((4,), 2.0))
+
+    @torch._dynamo.disable
+    def eagerly(self, x: torch.Tensor, held: torch.Tensor) -> torch.Tensor:
+        return x + held
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.eagerly(x, self.outside) * self.inside
+
+
+def test_attribute_read_only_before_the_first_graph_is_preserved() -> None:
+    model = EagerFirst().eval()
+    with fresh():
+        trace = record(model, rows(4)).trace
+    outside = fate(trace, "outside")
+    assert (outside.fate, outside.reason) == ("preserved", "outside_graphs")
+    assert "before the first graph, up to a graph break" in outside.evidence[0].fact
+    assert fate(trace, "inside").fate == "inlined"
+
+
 @pytest.mark.skipif(not torch.cpu._is_avx2_supported(), reason="this processor has no AVX2, for which templates are")
 def test_a_weight_that_a_template_packed() -> None:
     with fresh(), torch._inductor.config.patch(max_autotune_gemm_backends="CPP"):

@@ -21,12 +21,14 @@ class Part:
         function: name of the callable's first graph.
         frame: Dynamo's number of the code that was compiled; ``None`` outside Dynamo.
         broken: why the graph ends before the function does; empty if it does not.
+        resumed: whether the function begins before the graph does.
     """
 
     trace: Trace
     function: str = "forward"
     frame: str | None = None
     broken: str = ""
+    resumed: bool = False
 
 
 def merged(parts: Sequence[Part]) -> Trace:
@@ -169,6 +171,8 @@ def _outside(names: Sequence[str], parts: Sequence[Part]) -> str:
     broken = next((part.broken for part in parts if part.broken), "")
     if broken:
         return f"after the graph break at {broken}"
+    if parts[0].resumed:
+        return "before the first graph, up to a graph break"
     frames = {part.frame for part in parts if part.frame is not None}
     return f"between {names[0]} and the graphs of other functions" if len(frames) > 1 else ""
 

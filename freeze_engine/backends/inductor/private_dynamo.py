@@ -94,11 +94,8 @@ class CompiledFunction:
 
 def compiled_function() -> CompiledFunction | None:
     """Returns the function that Dynamo translates now; ``None`` for a module's, or if this torch does not keep it."""
-    translator = getattr(importlib.import_module("torch._dynamo.symbolic_convert"), "InstructionTranslator", None)
-    try:
-        running: Any = translator.current_tx() if translator is not None else None
-        code, values = running.f_code, running.f_locals
-    except AttributeError:
+    code, values = _translated()
+    if code is None:
         return None
     # Callables of torch's own go through a function of Dynamo's (torch/_dynamo/external_utils.py, wrap_inline).
     wrapped = values.get("fn") if code.co_filename.endswith("external_utils.py") else None
@@ -112,6 +109,22 @@ def compiled_function() -> CompiledFunction | None:
     arguments = frozenset(code.co_varnames[:count]) - {receiver}
     resumed = _RESUMED.fullmatch(code.co_name)
     return CompiledFunction(resumed[1] if resumed else name.rpartition("<locals>.")[2], arguments)
+
+
+def is_resumed() -> bool:
+    """Returns whether the code that Dynamo translates now is the rest of a function, after a graph break."""
+    code, _ = _translated()
+    return code is not None and _RESUMED.fullmatch(code.co_name) is not None
+
+
+def _translated() -> tuple[types.CodeType | None, Mapping[str, Any]]:
+    """Returns the code that Dynamo translates now, and its variables; no code if this torch does not keep it."""
+    translator = getattr(importlib.import_module("torch._dynamo.symbolic_convert"), "InstructionTranslator", None)
+    try:
+        running: Any = translator.current_tx() if translator is not None else None
+        return running.f_code, running.f_locals
+    except AttributeError:
+        return None, {}
 
 
 def _receiver(code: types.CodeType, values: Mapping[str, Any]) -> str:

@@ -130,7 +130,9 @@ class _Graph:
     def _part(self) -> Part:
         trace = self._recorder.finish(self._compiled.duration_ns or None, self._compiled.created)
         trace = replace(trace, package=_package(self._compiled))
-        return Part(trace, _function(self._compiled), self._compiled.frame, broken(self._compiled))
+        return Part(
+            trace, _function(self._compiled), self._compiled.frame, broken(self._compiled), self._compiled.is_resumed
+        )
 
 
 def head(info: RecordingInfo) -> Trace:

@@ -21,7 +21,7 @@ from freeze_engine.backends.common.patching import Patch
 from freeze_engine.backends.inductor import torch_private
 from freeze_engine.backends.inductor.capture.ahead_of_time import is_packaged, note_files, note_package, user_options
 from freeze_engine.backends.inductor.capture.compile_capture import CompileCapture, UnrecordedCompile
-from freeze_engine.backends.inductor.capture.compile_start import asked, begin, function, guards, handed
+from freeze_engine.backends.inductor.capture.compile_start import asked, begin, function, guards, handed, resumed
 from freeze_engine.backends.inductor.capture.dynamo_code import dynamo_patches
 from freeze_engine.backends.inductor.capture.events import CompileEvents, CompileObserver
 from freeze_engine.backends.inductor.capture.hooks import patches
@@ -96,6 +96,7 @@ def _at_the_door() -> tuple[Patch, ...]:
             (handed, handed.set(graph)),
             (asked, asked.set(torch_private.compile_arguments(wrapper))),
             (function, function.set(torch_private.compiled_function())),
+            (resumed, resumed.set(torch_private.is_resumed())),
         )
         try:
             return original(wrapper, graph, *args, **kwargs)

@@ -47,6 +47,8 @@ handed: contextvars.ContextVar[Any] = contextvars.ContextVar("inductor_handed", 
 function: contextvars.ContextVar[torch_private.CompiledFunction | None] = contextvars.ContextVar(
     "inductor_function", default=None
 )
+#: Whether Dynamo translates the rest of a function, after a graph break.
+resumed: contextvars.ContextVar[bool] = contextvars.ContextVar("inductor_resumed", default=False)
 #: Arguments of the call that compiles.
 asked: contextvars.ContextVar[Mapping[str, Any]] = contextvars.ContextVar("inductor_asked", default=_NOTHING)
 #: The reasons why Dynamo compiles a frame again, by the id of that compile.
@@ -91,6 +93,7 @@ def begin(captures: tuple[CompileCapture, ...], module: Any, dynamo_model: Any, 
     compiled = RawCompile(
         model=compiled_function.name if compiled_function is not None else _model_name(module, roots, ahead),
         is_function=compiled_function is not None,
+        is_resumed=resumed.get(),
         has_own_backend=compile_id is not None and handed.get() is None,
         root=weakref.ref(roots[0][1]) if len(roots) == 1 else None,
         compile_id=compile_id,

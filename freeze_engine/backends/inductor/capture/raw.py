@@ -156,6 +156,7 @@ class RawCompile:
         settings: ``(name, value)`` of the settings that control freezing.
         has_own_backend: whether Dynamo gave the graph to a backend of the user's, which called Inductor.
         is_function: whether a function was compiled that is no method of a module.
+        is_resumed: whether it is the rest of a function, after a graph break.
         asked: arguments of the call that compiled it: ``mode``, ``dynamic``, ``fullgraph``, ``options``; what is not
             known is left out.
         end: the reason for the end of the graph.
@@ -192,6 +193,7 @@ class RawCompile:
     attributes: tuple[ModelAttribute, ...]
     has_own_backend: bool = False
     is_function: bool = False
+    is_resumed: bool = False
     asked: Mapping[str, Any] = field(default_factory=dict)
     training: tuple[str, ...] = ()
     live: frozenset[str] | None = None
