@@ -86,10 +86,11 @@ def warm_workers() -> Iterator[WarmWorkers]:
 
 @pytest.fixture(autouse=True)
 def workers_start_as_marked(request: pytest.FixtureRequest, warm_workers: WarmWorkers) -> Iterator[None]:
-    """Starts the worker processes of a test with the mark ``cold_workers`` as users' are started."""
+    """Starts the worker processes of a test with the mark ``cold_workers`` as users' are started; others stay warm."""
     warm_workers.is_cold = request.node.get_closest_marker("cold_workers") is not None
     yield
     warm_workers.is_cold = False
+    assert warm_workers.changed_variables() == set()
 
 
 @pytest.fixture

@@ -29,10 +29,12 @@ from freeze_engine.worker import child_process
 from freeze_engine.worker.request import REQUEST
 
 #: They may differ between a worker and the process that it is forked from: nothing reads them at an import, except the
-#: number of compile threads, which changes no recording.
+#: number of compile threads, which changes no recording. The first two are of one process: Panel's import sets one
+#: (pyviz_comms 3), Inductor the other, an address, before it loads a kernel (torch/_inductor/codecache.py, 2.13).
 _READ_LATE: Final = (
-    *("FREEZER_WORKER", "PYTEST_CURRENT_TEST", "TMPDIR", "TORCH_FORCE_WEIGHTS_ONLY_LOAD", "TORCHINDUCTOR_CACHE_DIR"),
-    *("TORCHINDUCTOR_COMPILE_THREADS", "XDG_DATA_HOME", "XDG_STATE_HOME"),
+    *("_PYVIZ_COMMS_INSTALLED", "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR", "FREEZER_WORKER", "PYTEST_CURRENT_TEST"),
+    *("TMPDIR", "TORCH_FORCE_WEIGHTS_ONLY_LOAD", "TORCHINDUCTOR_CACHE_DIR", "TORCHINDUCTOR_COMPILE_THREADS"),
+    *("TRITON_CACHE_DIR", "XDG_DATA_HOME", "XDG_STATE_HOME"),
 )
 WARM_COMMAND: Final = (
     "import sys; from tests.warm_workers import warm; from viewer.cli import main; warm(); sys.exit(main())"
@@ -86,12 +88,19 @@ class WarmWorkers:
         for source in self._sources.values():
             source.close()
 
-    def _fits(self, command: Sequence[str], environment: Mapping[str, str]) -> bool:
+    def changed_variables(self) -> set[str]:
+        """Returns the variables of this process that have changed for good, so that every later worker starts cold."""
+        return self._differing(os.environ)
+
+    def _differing(self, environment: Mapping[str, str]) -> set[str]:
         names = (self._environment.keys() | environment.keys()) - {*_READ_LATE}
+        return {name for name in names if self._environment.get(name) != environment.get(name)}
+
+    def _fits(self, command: Sequence[str], environment: Mapping[str, str]) -> bool:
         if sys.platform != "linux":
             return False
         is_plain = list(command[:4]) == [sys.executable, "-u", "-c", child_process._BOOT] and command[8] == "0"
-        return is_plain and all(self._environment.get(name) == environment.get(name) for name in names)
+        return is_plain and not self._differing(environment)
 
 
 def warm() -> None:
@@ -146,13 +155,14 @@ class _Source:
                 numbers = [0, stdout, stderr, *pass_fds]
             else:
                 numbers = [stack.enter_context(Path(os.devnull).open()).fileno(), stdout, stderr, *pass_fds]
-            socket.send_fds(self._socket, [told.encode()], numbers)
-        # The fork's parent ends at once. The fork is then a child of this process, if only now.
-        _adopt(True)
-        try:
-            answer = self._socket.recv(_MESSAGE_BYTES)
-        finally:
-            _adopt(False)
+            # The fork's parent ends at once, perhaps before this process runs again. The fork is then a child of this
+            # process, if only now; else its exit code is lost, and it seems to have ended at once.
+            _adopt(True)
+            try:
+                socket.send_fds(self._socket, [told.encode()], numbers)
+                answer = self._socket.recv(_MESSAGE_BYTES)
+            finally:
+                _adopt(False)
         return _Worker(int(answer), command)
 
     def close(self) -> None:

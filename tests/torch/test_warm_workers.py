@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +53,14 @@ def telling():
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no worker is forked")
-def test_forked_worker_sees_what_a_new_python_sees(
-    warm_workers: WarmWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """Returns a function that starts a worker and gives what it saw of itself."""
     (tmp_path / "telling_models.py").write_text(_MODEL)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    seen: dict[bool, Any] = {}
-    for is_cold in (True, False):
-        monkeypatch.setattr(warm_workers, "is_cold", is_cold)
+
+    def worker_saw() -> Any:
         process = RecordingProcess(
             RecordRequest("telling_models:telling", tmp_path / "out.fztrace", measure=None), lambda event: None
         )
@@ -68,6 +69,45 @@ def test_forked_worker_sees_what_a_new_python_sees(
         assert ended is not None
         assert ended.outcome == "finished"
         assert fe.load(tmp_path / "out.fztrace").name == "telling"
-        seen[is_cold] = json.loads((tmp_path / "seen.json").read_text())
-    assert seen[False] == seen[True]
-    assert seen[True]["parent"] == os.getpid()
+        return json.loads((tmp_path / "seen.json").read_text())
+
+    return worker_saw
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no worker is forked")
+def test_forked_worker_sees_what_a_new_python_sees(
+    warm_workers: WarmWorkers, seen: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: dict[bool, Any] = {}
+    for is_cold in (True, False):
+        monkeypatch.setattr(warm_workers, "is_cold", is_cold)
+        found[is_cold] = seen()
+    assert found[False] == found[True]
+    assert found[True]["parent"] == os.getpid()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no worker is forked")
+def test_fork_is_a_child_of_the_test_run_also_if_that_does_not_run_meanwhile(
+    seen: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = socket.send_fds
+
+    def send_and_pause(*order: Any) -> int:
+        sent = send(*order)
+        time.sleep(1)
+        return sent
+
+    seen()  # from here on the process that workers are forked from is there
+    monkeypatch.setattr(socket, "send_fds", send_and_pause)
+    assert seen()["parent"] == os.getpid()
+
+
+def test_only_variables_that_other_processes_read_make_workers_cold(
+    warm_workers: WarmWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_PYVIZ_COMMS_INSTALLED", "_TORCHINDUCTOR_PYOBJECT_TENSOR_DATA_PTR"):
+        monkeypatch.setenv(name, "1")
+    assert warm_workers.changed_variables() == set()
+    monkeypatch.setenv("OMP_NUM_THREADS", "77")
+    monkeypatch.delenv("PATH")
+    assert warm_workers.changed_variables() == {"OMP_NUM_THREADS", "PATH"}

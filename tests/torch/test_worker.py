@@ -348,7 +348,6 @@ DEATHS = {
 }
 
 
-@pytest.mark.cold_workers
 @pytest.mark.parametrize("model", DEATHS)
 def test_a_death_leaves_the_steps_until_then(model, output):
     outcome, kind, message, place, last = DEATHS[model]
