@@ -57,6 +57,14 @@ class _ChildReport:
     excess: Excess | None
 
 
+def _why_ended(report: _ChildReport) -> str:
+    """Returns why the process that reads what a recording left ended without a trace."""
+    if report.excess is not None:
+        return report.excess.message
+    took = f"the process was not done after {_POST_MORTEM_S:g} s"
+    return took if report.exit_code is None else cause_of(report.exit_code)[1]
+
+
 class RecordingProcess:
     """Runs a recording in a child process, which may crash, hang or be cancelled without harm to this one.
 
@@ -195,17 +203,20 @@ class RecordingProcess:
         if death.outcome == CANCELLED and not (death.has_preview or self._intake or holds_steps(folder)):
             return cancelled
         self._tell(JobProgress("keeping what was recorded", self._share, WHOLE, None, KEEPING))
-        lost = "what it left cannot be read"
+        printed: tuple[str, ...] = ()
         try:
             write_death(death, folder)
             report = self._followed(_POST_MORTEM, folder, time.monotonic() + _POST_MORTEM_S)
         except OSError as error:  # the disk is full, or the model removed the folder
-            report, lost = _ChildReport(None, None, (), None), f"what it left is lost: {error.strerror or error}"
-        if report.ended is not None:
-            return report.ended
+            lost = f"is lost: {error.strerror or error}"
+        else:
+            if report.ended is not None:
+                return report.ended
+            lost, printed = f"cannot be read (in reading it, {_why_ended(report)})", report.printed
         if death.outcome == CANCELLED or self._is_unwanted:
             return cancelled
-        return JobEnded(death.outcome, self._preview, f"{death.message}; {lost}", None, death.printed)
+        message = f"{death.message}; what it left {lost}"
+        return JobEnded(death.outcome, self._preview, message, None, (*death.printed, *printed))
 
     @property
     def _is_unwanted(self) -> bool:

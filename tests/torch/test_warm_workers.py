@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,13 +92,13 @@ def test_fork_is_a_child_of_the_test_run_also_if_that_does_not_run_meanwhile(
 ) -> None:
     send = socket.send_fds
 
-    def send_and_pause(*order: Any) -> int:
-        sent = send(*order)
-        time.sleep(1)
+    def send_and_wait(orders: socket.socket, *order: Any) -> int:
+        sent = send(orders, *order)
+        assert select.select([orders], [], [], 60)[0]  # the fork answers once it has its new parent
         return sent
 
     seen()  # from here on the process that workers are forked from is there
-    monkeypatch.setattr(socket, "send_fds", send_and_pause)
+    monkeypatch.setattr(socket, "send_fds", send_and_wait)
     assert seen()["parent"] == os.getpid()
 
 

@@ -372,6 +372,14 @@ def test_a_death_leaves_the_steps_until_then(model, output):
         assert any("Segmentation fault" in line for line in ended.log)
 
 
+def test_a_dead_recording_that_cannot_be_read_says_why(output, monkeypatch):
+    monkeypatch.setattr("freeze_engine.worker.recording_process._POST_MORTEM_S", 0.0)
+    ended = Job(output, "inside_segfault").run()
+    why = "in reading it, the process was not done after 0 s"
+    assert (ended.outcome, ended.message) == ("crashed", f"{SEGFAULT}; what it left cannot be read ({why})")
+    assert any("Segmentation fault" in line for line in ended.log)
+
+
 @pytest.mark.parametrize("model", ["inside_segfault", "pass_segfault"])
 def test_the_steps_of_a_dead_recording_are_those_of_a_whole_one(model, output, tmp_path):
     Job(output, model).run()
