@@ -74,6 +74,6 @@ def test_equal_words_stay_equal_and_others_differ() -> None:
     assert len(first) < 400
 
 
-def test_what_is_short_stays() -> None:
+def test_short_text_stays_as_it_is() -> None:
     data = {"text": "word " * 10_000, "path": "p" * 1000, "number": 1.5, "none": None, "rows": [{"a": [1, True]}]}
     assert legible(data) == data
