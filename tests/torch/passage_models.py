@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -133,3 +137,39 @@ def _after(layer: Any, scale: torch.Tensor, shift: torch.Tensor | None = None) -
         made.bias.data.add_((layer.weight.detach() * shift.view(1, -1, *inner)).flatten(1).sum(1))
     made.weight.data.mul_(scale.view(1, -1, *inner))
     return made
+
+
+def written_models(
+    folder: Path,
+    base: type[nn.Module],
+    advised: Sequence[tuple[torch.Tensor, str, str, str]],
+    silent: Sequence[tuple[torch.Tensor, str]],
+    spelled: Callable[[str], str] = str,
+) -> ModuleType:
+    """Writes a module with one class for each expression, as TorchScript needs a file.
+
+    Args:
+        folder: of the file.
+        base: a class of this file, whose layers the expressions name.
+        advised: the third and fourth of each are an expression, class ``Is0``, and what its advice makes of it,
+            ``Better0``.
+        silent: the second of each is an expression, class ``Silent0``.
+        spelled: writes out what an expression abbreviates.
+
+    Returns:
+        The module.
+    """
+    expressions = {f"Is{number}": case[2] for number, case in enumerate(advised)}
+    expressions |= {f"Better{number}": case[3] for number, case in enumerate(advised)}
+    expressions |= {f"Silent{number}": case[1] for number, case in enumerate(silent)}
+    head = f"import torch\nimport torch.nn.functional as F\nfrom {__name__} import {base.__name__}\n"
+    classes = (
+        f"class {name}({base.__name__}):\n    def forward(self, x):\n        return {spelled(text)}\n"
+        for name, text in expressions.items()
+    )
+    path = folder / f"written_{base.__name__.lower()}.py"
+    path.write_text(head + "".join(classes), encoding="utf-8")
+    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -5,16 +5,15 @@ A case is an expression, and the same computation as its advice says. torch's ow
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 import torch
 from torch import nn
 
 import freeze_engine as fe
+from tests.torch.passage_models import Joined, written_models
 
 IMAGE, ROW = torch.rand(2, 3, 6, 6), torch.rand(3, 8)
 BOTH = "torch.cat([self.conv(x), self.second(x)], {0})"
@@ -101,20 +100,8 @@ SILENT = (
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    """A module with one class for each expression."""
-    expressions = {f"Is{number}": case[2] for number, case in enumerate(ADVISED)}
-    expressions |= {f"Better{number}": case[3] for number, case in enumerate(ADVISED)}
-    expressions |= {f"Silent{number}": case[1] for number, case in enumerate(SILENT)}
-    text = "import torch\nimport torch.nn.functional as F\nfrom tests.torch.passage_models import Joined\n" + "".join(
-        f"class {name}(Joined):\n    def forward(self, x):\n        return {text}\n"
-        for name, text in expressions.items()
-    )
-    path: Path = tmp_path_factory.mktemp("joined") / "written_joined.py"
-    path.write_text(text, encoding="utf-8")
-    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """The models of the expressions, see `written_models`."""
+    return written_models(tmp_path_factory.mktemp("joined"), Joined, ADVISED, SILENT)
 
 
 def recorded(module: nn.Module, x: torch.Tensor, via: Literal["script", "trace"]) -> fe.Trace:

@@ -5,10 +5,8 @@ A case is one expression, and the same computation written as its advice says. t
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 import torch
@@ -16,7 +14,7 @@ from torch import nn
 
 import freeze_engine as fe
 from freeze_engine.trace import NearMiss
-from tests.torch.passage_models import Layers
+from tests.torch.passage_models import Layers, written_models
 
 IMAGE, ROW, ROWS = torch.rand(2, 3, 6, 6), torch.rand(3, 8), torch.rand(2, 5, 8)
 LINE, CUBE, WORDS = torch.rand(2, 3, 7), torch.rand(2, 3, 4, 4, 4), torch.arange(4).view(2, 2)
@@ -339,20 +337,8 @@ SILENT = (
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    """A module with one class for each expression: ``Is0`` as written, ``Better0`` as advised, ``Silent0``."""
-    expressions = {f"Is{number}": case[2] for number, case in enumerate(ADVISED)}
-    expressions |= {f"Better{number}": case[3] for number, case in enumerate(ADVISED)}
-    expressions |= {f"Silent{number}": case[1] for number, case in enumerate(SILENT)}
-    text = "import torch\nimport torch.nn.functional as F\nfrom tests.torch.passage_models import Layers\n" + "".join(
-        f"class {name}(Layers):\n    def forward(self, x):\n        return {_inlined(text)}\n"
-        for name, text in expressions.items()
-    )
-    path: Path = tmp_path_factory.mktemp("passages") / "written_passages.py"
-    path.write_text(text, encoding="utf-8")
-    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """The models of the expressions, see `written_models`."""
+    return written_models(tmp_path_factory.mktemp("passages"), Layers, ADVISED, SILENT, _inlined)
 
 
 def _inlined(text: str) -> str:
